@@ -1,0 +1,44 @@
+package record
+
+// Finding is one problem that a reviewer claims, with its whole life.
+type Finding struct {
+	ID       string `json:"id"`
+	Severity string `json:"severity"`
+	Kind     string `json:"kind"`
+	Lens     string `json:"lens"`
+	Title    string `json:"title"`
+	Claim    string `json:"claim"`
+	// Evidence points into the snapshot or the base.
+	Evidence []Place `json:"evidence"`
+	// Disposition is open, confirmed, refuted, addressed, not-addressed, ruled or logged.
+	Disposition string   `json:"disposition"`
+	RaisedBy    []string `json:"raised_by"`
+	ConfirmedBy string   `json:"confirmed_by,omitempty"`
+	History     []string `json:"history"`
+}
+
+// Place is a line range of a file.
+type Place struct {
+	Path    string `json:"path"`
+	Line    int    `json:"line"`
+	EndLine int    `json:"end_line,omitempty"`
+	Quote   string `json:"quote,omitempty"`
+}
+
+// Ruling is a person's or an arbiter's decision on one question.
+type Ruling struct {
+	Finding   string `json:"finding"`
+	Decision  string `json:"decision"`
+	Reason    string `json:"reason"`
+	By        string `json:"by"`
+	At        string `json:"at"`
+	Head      string `json:"head"`
+	RequestID string `json:"request_id"`
+}
+
+// RefusedRuling is a ruling that was not applied, and why.
+type RefusedRuling struct {
+	Raw    string `json:"raw"`
+	Reason string `json:"reason"`
+	At     string `json:"at"`
+}
