@@ -1,0 +1,288 @@
+//go:build linux || darwin
+
+package process
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// unkillable is how long the supervisor tries to get rid of a tree (uninterruptible sleep, another user's process).
+const unkillable = 10 * time.Second
+
+var mainCalled atomic.Bool
+
+// Main is the first call of every program that uses Run: it runs the supervisor, and does not return, when this process
+// was started as one. Otherwise it returns at once.
+func Main() {
+	mainCalled.Store(true)
+	if len(os.Args) != 1 || os.Args[0] != supervisorName || os.Getenv(supervisorVariable) != supervisorProtocol {
+		return
+	}
+	if !isPipe(fdControl) || !isPipe(fdReport) {
+		fmt.Fprintln(os.Stderr, supervisorName+": is only started by conclave itself")
+		os.Exit(2)
+	}
+	os.Exit(supervise())
+}
+
+func isPipe(fd int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(fd, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFIFO
+}
+
+// supervisor is the state of one supervised command.
+type supervisor struct {
+	job     job
+	reports *json.Encoder
+	pid     int       // of the command; its group has the same number
+	ended   bool      // the command is reaped
+	empty   bool      // there are no children
+	killing bool      // everything is to die
+	known   []process // seen below the command before the stop; needed where orphans are not ours
+}
+
+// supervise returns the exit code of the supervisor, which nobody reads: the reports count.
+func supervise() int {
+	runtime.LockOSThread() // the command dies with the thread that started it
+	for fd := fdControl; fd <= fdStderr; fd++ {
+		unix.CloseOnExec(fd)
+	}
+	renameSelf()
+	// Notify and not Ignore: ignored signals would stay ignored in the command.
+	told := make(chan os.Signal, 4)
+	signal.Notify(told, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGQUIT)
+
+	control := os.NewFile(fdControl, "control")
+	s := &supervisor{reports: json.NewEncoder(os.NewFile(fdReport, "reports"))}
+	var err error
+	if s.job, err = receiveJob(control); err != nil {
+		return 2 // the worker is gone, or speaks another language; nothing runs yet
+	}
+	if err := becomeSubreaper(); err != nil {
+		return s.fail(err, "become the reaper of orphans")
+	}
+	entry := newEntry(s.job)
+	if err := entry.write(); err != nil {
+		return s.fail(err, "write the registry of processes")
+	}
+	defer entry.remove()
+	if s.pid, err = s.start(); err != nil {
+		return s.fail(err, "")
+	}
+	entry.setCommand(s.pid)
+	_ = s.reports.Encode(report{Event: eventStarted, Pid: s.pid})
+
+	orders := make(chan byte)
+	go readOrders(control, orders)
+	reaped := make(chan reaping)
+	go reap(s.pid, reaped)
+	s.loop(orders, told, reaped)
+	return 0
+}
+
+func (s *supervisor) fail(err error, what string) int {
+	r := report{Event: eventFailed, Text: err.Error()}
+	if what != "" {
+		r.Text = what + ": " + r.Text
+	}
+	if errno, ok := err.(syscall.Errno); ok {
+		r.Errno = int(errno)
+	}
+	_ = s.reports.Encode(r)
+	return 1
+}
+
+// start forks the command and gives up our copies of its descriptors, so that the worker sees the end of its output.
+func (s *supervisor) start() (int, error) {
+	argv := append([]string{string(s.job.Path)}, texts(s.job.Args)...)
+	env := append(texts(s.job.Env), MarkVariable+"="+s.job.Mark)
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+		Dir:   string(s.job.Dir),
+		Env:   env,
+		Files: []uintptr{fdStdin, fdStdout, fdStderr},
+		Sys:   commandAttributes(),
+	})
+	for _, fd := range []int{fdStdin, fdStdout, fdStderr} {
+		_ = unix.Close(fd)
+	}
+	return pid, err
+}
+
+func texts(bs [][]byte) []string {
+	out := make([]string, len(bs))
+	for i, b := range bs {
+		out[i] = string(b)
+	}
+	return out
+}
+
+// readOrders hands on orders; the end of the pipe, which is the worker's death, is an order to kill.
+func readOrders(r io.Reader, orders chan<- byte) {
+	b := make([]byte, 1)
+	for {
+		if _, err := r.Read(b); err != nil {
+			orders <- orderKill
+			return
+		}
+		orders <- b[0]
+	}
+}
+
+// reaping is one result of waiting: the command's end, or that no children are left.
+type reaping struct {
+	command bool
+	status  syscall.WaitStatus
+	empty   bool
+}
+
+// reap waits for every child until there is none.
+func reap(command int, out chan<- reaping) {
+	var next reaping
+	options := 0
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, options, nil)
+		switch {
+		case err == syscall.EINTR:
+			continue
+		case err != nil:
+			next.empty = true
+			out <- next
+			return
+		case pid == command:
+			// Look without waiting for more, so that the common case, a command without children, is one message.
+			next = reaping{command: true, status: status}
+			options = syscall.WNOHANG
+			continue
+		case pid == 0:
+			out <- next
+			next, options = reaping{}, 0
+		}
+	}
+}
+
+func (s *supervisor) loop(orders <-chan byte, told <-chan os.Signal, reaped <-chan reaping) {
+	var grace, sweep, giveUp <-chan time.Time
+	pause := 2 * time.Millisecond
+	for {
+		kill := false
+		select {
+		case order := <-orders:
+			switch {
+			case order == orderKill:
+				orders, kill = nil, true
+			case order == orderStop && grace == nil && !s.killing:
+				s.signalCommand()
+				grace = time.After(time.Duration(s.job.GraceMillis) * time.Millisecond)
+			}
+		case <-told:
+			kill = true
+		case <-grace:
+			kill = true
+		case r := <-reaped:
+			kill = s.take(r)
+		case <-sweep:
+			s.sweep()
+			if pause < 50*time.Millisecond {
+				pause *= 2
+			}
+			sweep = time.After(pause)
+		case <-giveUp:
+			s.done()
+			return
+		}
+		if s.ended && (s.empty || !emptyMeansGone && s.killing && len(s.remaining()) == 0) {
+			s.done()
+			return
+		}
+		if kill && !s.killing {
+			s.killing = true
+			s.sweep()
+			sweep, giveUp = time.After(pause), time.After(unkillable)
+		}
+	}
+}
+
+// take notes a reaping; true when what is left must die because the command has ended.
+func (s *supervisor) take(r reaping) bool {
+	s.empty = r.empty
+	if !r.command {
+		return false
+	}
+	s.ended = true
+	end := report{Event: eventEnded, Code: -1}
+	if r.status.Exited() {
+		end.Code = r.status.ExitStatus()
+	} else if r.status.Signaled() {
+		end.Signal = unix.SignalName(r.status.Signal())
+	}
+	_ = s.reports.Encode(end)
+	return true
+}
+
+// signalCommand sends the adapter's first signal to the command's group, of which the command is the leader.
+func (s *supervisor) signalCommand() {
+	if s.ended {
+		return
+	}
+	if !emptyMeansGone {
+		s.known = descendants(listProcesses(), os.Getpid())
+	}
+	_ = syscall.Kill(-s.pid, syscall.Signal(s.job.StopSignal))
+}
+
+func (s *supervisor) sweep() {
+	if !s.ended {
+		_ = syscall.Kill(-s.pid, syscall.SIGKILL)
+	}
+	killAll(s.remaining(), syscall.Getpgrp())
+}
+
+// remaining are the processes of the tree that live.
+func (s *supervisor) remaining() []process {
+	all := listProcesses()
+	found := descendants(all, os.Getpid())
+	if emptyMeansGone {
+		return found
+	}
+	have := map[int]bool{os.Getpid(): true}
+	for _, p := range found {
+		have[p.pid] = true
+	}
+	for _, p := range all {
+		if !have[p.pid] && (p.group == s.pid || contains(s.known, p)) {
+			found = append(found, p)
+			have[p.pid] = true
+		}
+	}
+	return found
+}
+
+func contains(list []process, p process) bool {
+	for _, q := range list {
+		if q.pid == p.pid && q.start == p.start {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *supervisor) done() {
+	r := report{Event: eventDone}
+	if !s.empty {
+		for _, p := range s.remaining() {
+			r.Left = append(r.Left, p.pid)
+		}
+	}
+	_ = s.reports.Encode(r)
+}
