@@ -1,0 +1,92 @@
+package config
+
+import "time"
+
+// Config is everything a command needs to know, complete and checked.
+type Config struct {
+	// Preset is the preset in use; PresetNamed says that somebody asked for it.
+	Preset      string
+	PresetNamed bool
+
+	// Writer implements and repairs; Designer is used with Design only.
+	Writer   Lane
+	Designer Lane
+	Design   bool
+	// Seats in declaration order.
+	Seats []Seat
+
+	// Discipline is basic or full, ReviewWhen verified or always, VerdictMode strict or heuristic.
+	Discipline, ReviewWhen, VerdictMode string
+	RequireFindings                     bool
+	AllowSelfReview                     bool
+	RequireDiversity                    bool
+	// MaxIters is the most iterations. Quorum and SeatConcurrency are 0 for "all".
+	MaxIters, Quorum, SeatConcurrency int
+
+	VerifyCmd, SetupCmd, LintCmd string
+
+	// WriterTimeout and ReaderTimeout bound one agent turn, IdleTimeout the time without an event, VerifyTimeout a command.
+	WriterTimeout, ReaderTimeout, IdleTimeout, VerifyTimeout time.Duration
+
+	// Models is the model of an adapter where its lane names none.
+	Models map[string]string
+
+	Host Host
+
+	// Warnings are settings that have no effect, and why.
+	Warnings []string
+
+	effective []Effective
+}
+
+// Host is what runs the loop: never part of a workflow's input.
+type Host struct {
+	Agents map[string]Agent
+	// Sandbox is auto, required or off.
+	Sandbox string
+	// Store and StateDir are absolute folders.
+	Store, StateDir string
+	// Address is empty for the local server.
+	Address, Namespace, TaskQueue string
+}
+
+// Lane says which engine does the work. Model is empty for the adapter's own choice.
+type Lane struct {
+	Adapter, Model string
+}
+
+// Seat is one reviewer's place.
+type Seat struct {
+	Name string
+	Lane
+	// Lens is what the seat looks for.
+	Lens          string
+	Skippable     bool
+	Substitutions []Lane
+	EvidencePaths []string
+}
+
+// Agent is how one adapter is run here.
+type Agent struct {
+	// Adapter is the kind of program: the agent's own name, or command.
+	Adapter string
+	// Bin overrides the program; Env lists NAME (handed on) and NAME=value.
+	Bin   string
+	Model string
+	Env   []string
+	// Argv and Result (stdout or file) belong to the command adapter.
+	Argv   []string
+	Result string
+	// Provider, ModelFamily and IdentityModel override the adapter's identity where they are set.
+	Provider, ModelFamily, IdentityModel string
+}
+
+// Effective is one setting as it holds, with where it comes from.
+type Effective struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// Effective lists every setting with its origin, in the order of the documentation.
+func (c Config) Effective() []Effective { return c.effective }

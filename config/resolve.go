@@ -1,0 +1,171 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The default time limits of an agent turn.
+const (
+	defaultWriterTimeout = 30 * time.Minute
+	defaultReaderTimeout = 15 * time.Minute
+)
+
+// config builds the typed result out of checked texts.
+func (l *loading) config() Config {
+	c := Config{
+		Preset: l.preset.Name, PresetNamed: l.named,
+		Discipline:       l.text("discipline"),
+		ReviewWhen:       l.text("review.when"),
+		VerdictMode:      l.text("verdict_mode"),
+		RequireFindings:  l.flag("review.require_findings"),
+		AllowSelfReview:  l.flag("allow_self_review"),
+		RequireDiversity: l.flag("require_diversity"),
+		Design:           l.flag("design"),
+		MaxIters:         l.number("max_iters"),
+		Quorum:           l.number("quorum"),
+		SeatConcurrency:  l.number("seat_concurrency"),
+		VerifyCmd:        l.text("verify_cmd"),
+		SetupCmd:         l.text("setup_cmd"),
+		LintCmd:          l.text("lint_cmd"),
+		WriterTimeout:    l.duration("timeout", defaultWriterTimeout),
+		ReaderTimeout:    l.duration("timeout", defaultReaderTimeout),
+		IdleTimeout:      l.duration("idle_timeout", 0),
+		VerifyTimeout:    l.duration("verify_timeout", 0),
+	}
+	l.host(&c)
+	l.models(&c)
+	l.lanes(&c)
+	l.later(c)
+	l.effective(&c)
+	c.Warnings = l.warnings
+	return c
+}
+
+func (l *loading) text(name string) string { return l.vip.GetString(name) }
+
+func (l *loading) flag(name string) bool {
+	v, _ := parseBool(l.text(name))
+	return v
+}
+
+func (l *loading) number(name string) int {
+	n, _ := strconv.Atoi(l.text(name))
+	return n
+}
+
+func (l *loading) duration(name string, otherwise time.Duration) time.Duration {
+	if d, err := time.ParseDuration(l.text(name)); err == nil {
+		return d
+	}
+	return otherwise
+}
+
+func (l *loading) host(c *Config) {
+	c.Host = Host{
+		Agents:    map[string]Agent{},
+		Sandbox:   l.text("sandbox"),
+		Address:   l.text("address"),
+		Namespace: l.text("namespace"),
+		TaskQueue: l.text("task_queue"),
+		StateDir:  l.folder("state_dir", DefaultStateDir),
+	}
+	c.Host.Store = l.folder("store", func() (string, error) { return filepath.Join(c.Host.StateDir, "store"), nil })
+	for _, file := range l.layers {
+		for _, entry := range file.agents {
+			c.Host.Agents[entry.Name] = l.agent(c.Host.Agents[entry.Name], entry)
+		}
+	}
+	for _, name := range append(builtIn(), slices.Sorted(maps.Keys(c.Host.Agents))...) {
+		if bin := binFromEnvironment(name); bin != "" {
+			a := c.Host.Agents[name]
+			a.Adapter, a.Bin = cmp.Or(a.Adapter, name), bin
+			c.Host.Agents[name] = a
+		}
+	}
+}
+
+// folder makes a setting an absolute path.
+func (l *loading) folder(name string, otherwise func() (string, error)) string {
+	dir := l.text(name)
+	var err error
+	if dir == "" {
+		dir, err = otherwise()
+	} else {
+		dir, err = absolute(dir)
+	}
+	if err != nil {
+		l.problems = append(l.problems, Problem{What: l.where[name] + ": " + name + ": " + err.Error(), Remedy: "name a folder with its whole path"})
+	}
+	return dir
+}
+
+func absolute(dir string) (string, error) {
+	if i := strings.Index(dir, "://"); i >= 0 {
+		if dir[:i] != "file" {
+			return "", fmt.Errorf("a store at %s:// is not yet supported", dir[:i])
+		}
+		dir = dir[i+3:]
+	}
+	return filepath.Abs(dir)
+}
+
+func (l *loading) agent(a Agent, e agentEntry) Agent {
+	a.Adapter = cmp.Or(e.Adapter, a.Adapter, e.Name)
+	a.Bin, a.Model, a.Result = cmp.Or(e.Bin, a.Bin), cmp.Or(e.Model, a.Model), cmp.Or(e.Result, a.Result)
+	if e.Argv != nil {
+		a.Argv = e.Argv
+	}
+	if e.Env != nil {
+		a.Env = e.Env
+	}
+	if id := e.Identity; id != nil {
+		a.Provider, a.ModelFamily, a.IdentityModel = cmp.Or(id.Provider, a.Provider), cmp.Or(id.ModelFamily, a.ModelFamily), cmp.Or(id.Model, a.IdentityModel)
+	}
+	if err := checkAgent(a, e); err != nil {
+		l.problems = append(l.problems, err)
+	}
+	return a
+}
+
+func (l *loading) models(c *Config) {
+	c.Models = map[string]string{}
+	for name, a := range c.Host.Agents {
+		if a.Model != "" {
+			c.Models[name] = a.Model
+		}
+	}
+	for _, file := range l.layers {
+		for name, v := range file.models {
+			if err := l.adapter(*c, name, v.where+": models"); err != nil {
+				l.problems = append(l.problems, err)
+				continue
+			}
+			c.Models[name] = v.text
+		}
+	}
+}
+
+// later refuses what is understood but not built yet.
+func (l *loading) later(c Config) {
+	refuse := func(name, what string) {
+		l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s (%s): not yet supported", what, l.where[name]),
+			Remedy: "use discipline basic with one of the presets claude-codex, codex-claude, claude-solo, dual-review"})
+	}
+	if c.Discipline == "full" {
+		missing := "discipline full"
+		if l.preset.Discipline == "full" && l.named {
+			missing = "preset " + l.preset.Name + " with discipline full"
+		}
+		refuse("discipline", missing+" needs "+laterReview)
+	}
+	if c.Host.Sandbox == "required" {
+		l.problems = append(l.problems, Problem{What: l.where["sandbox"] + " required: not yet supported, it needs " + laterSandbox, Remedy: "use auto or off"})
+	}
+}

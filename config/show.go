@@ -1,0 +1,89 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// effective lists every setting with its origin. Values of variables for agents are not shown: they may be secrets.
+func (l *loading) effective(c *Config) {
+	for _, k := range keys {
+		if k.later != "" {
+			continue
+		}
+		e := Effective{Key: k.name, Value: l.text(k.name), Origin: l.where[k.name]}
+		switch k.name {
+		case "preset":
+			if !l.named {
+				e.Origin = "default"
+			}
+		case "reviewers":
+			e.Value = strings.Join(c.seatTexts(), ",")
+		case "store":
+			e.Value = c.Host.Store
+		case "state_dir":
+			e.Value = c.Host.StateDir
+		case "timeout":
+			if e.Value == "" {
+				e.Value, e.Origin = "30m (writers), 15m (others)", "default"
+			}
+		}
+		if e.Origin == "" {
+			e.Origin = "default"
+		}
+		c.effective = append(c.effective, e)
+	}
+	for _, e := range l.seatEntries() {
+		c.effective = append(c.effective, Effective{Key: "seats." + e.Name, Value: "(refines the seat)", Origin: e.Where})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
+		c.effective = append(c.effective, Effective{Key: "models." + name, Value: c.Models[name], Origin: "files"})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Host.Agents)) {
+		c.effective = append(c.effective, l.agentLines(name, c.Host.Agents[name])...)
+	}
+}
+
+func (c Config) seatTexts() []string {
+	var all []string
+	for _, s := range c.Seats {
+		text := s.Name + "=" + s.Adapter
+		if s.Model != "" {
+			text += ":" + s.Model
+		}
+		all = append(all, text+"@"+s.Lens)
+	}
+	return all
+}
+
+func (l *loading) agentLines(name string, a Agent) []Effective {
+	origin := ""
+	for _, file := range l.layers {
+		for _, e := range file.agents {
+			if e.Name == name {
+				origin = e.Where
+			}
+		}
+	}
+	binOrigin := origin
+	if binFromEnvironment(name) != "" {
+		binOrigin = BinVariable(name)
+	}
+	var names []string
+	for _, e := range a.Env {
+		variable, _, _ := strings.Cut(e, "=")
+		names = append(names, variable)
+	}
+	var lines []Effective
+	for _, field := range []struct{ key, value, origin string }{
+		{"adapter", a.Adapter, origin}, {"bin", a.Bin, binOrigin}, {"model", a.Model, origin},
+		{"env", strings.Join(names, ","), origin}, {"argv", strings.Join(a.Argv, " "), origin},
+		{"provider", a.Provider, origin}, {"model_family", a.ModelFamily, origin},
+	} {
+		if field.value != "" && (field.key != "adapter" || a.Adapter != name) {
+			lines = append(lines, Effective{Key: "agents." + name + "." + field.key, Value: field.value, Origin: field.origin})
+		}
+	}
+	return lines
+}
