@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"conclave/internal/record"
+	"conclave/internal/report/text"
+)
+
+// messageLimit bounds a message inside a one-line outcome, in characters.
+const messageLimit = 200
+
+// Outcome says in one line how the run ended, or that it goes on. Every end
+// that is no success says "not converged". The line holds no control characters.
+func Outcome(r record.Run) string {
+	line := end(r)
+	if r.Stop != "" && !succeeded(r) {
+		line += " (not converged)"
+	}
+	if marks := marks(r); len(marks) > 0 {
+		line += " [" + strings.Join(marks, ", ") + "]"
+	}
+	return line
+}
+
+// succeeded needs both the reason and the flag: a record that contradicts
+// itself is no success.
+func succeeded(r record.Run) bool {
+	return r.Stop == record.Ruled || (r.Stop == record.Converged && r.Converged)
+}
+
+func end(r record.Run) string {
+	message := text.OneLine(r.Message, messageLimit)
+	iterations := text.Count(r.Iterations, "iteration")
+	switch r.Stop {
+	case "":
+		return running(r)
+	case record.Converged:
+		if succeeded(r) {
+			return "converged in " + iterations
+		}
+		return "ended after " + iterations
+	case record.Ruled:
+		return fmt.Sprintf("ended after %s: every open finding was ruled on", iterations)
+	case record.StepFailed:
+		return "halted: " + failure(r)
+	case record.NeedsRuling:
+		return withReason(fmt.Sprintf("waits for a person after %s (needs-ruling)", iterations), text.OneLine(r.Waiting, messageLimit))
+	case record.StopInterrupted:
+		return fmt.Sprintf("interrupted in iteration %d: it can be resumed", max(r.Iteration, 1))
+	case record.NoReview:
+		return withReason("ended without a review (no-review)", message)
+	case record.Cancelled:
+		return "cancelled after " + iterations
+	default: // max-iters, stalled, aborted, budget, and whatever a newer version writes
+		return fmt.Sprintf("stopped after %s (%s)", iterations, text.OneLine(string(r.Stop), 40))
+	}
+}
+
+func running(r record.Run) string {
+	line := "running"
+	if r.Iteration > 0 {
+		line = "running: iteration " + fmt.Sprint(r.Iteration)
+		if r.MaxIters > 0 {
+			line += fmt.Sprintf(" of %d", r.MaxIters)
+		}
+	}
+	return withReason(line, prefixed("waits for ", text.OneLine(r.Waiting, messageLimit)))
+}
+
+// failure names the step that halted the run and why.
+func failure(r record.Run) string {
+	step, ok := FailedStep(r)
+	if !ok {
+		return withReason("a step failed", text.OneLine(r.Message, messageLimit))
+	}
+	reason := step.Message
+	if reason == "" {
+		reason = r.Message
+	}
+	verb := "failed"
+	if step.Status == record.Invalid {
+		verb = "gave no valid answer"
+	}
+	return withReason(fmt.Sprintf("step %s %s", step.ID, verb), text.OneLine(reason, messageLimit))
+}
+
+// FailedStep is the last step that failed or gave no valid answer.
+func FailedStep(r record.Run) (record.Step, bool) {
+	for i := len(r.Steps) - 1; i >= 0; i-- {
+		if s := r.Steps[i]; s.Status == record.Failed || s.Status == record.Invalid {
+			return s, true
+		}
+	}
+	return record.Step{}, false
+}
+
+// marks are what a reader must know before trusting the outcome.
+func marks(r record.Run) []string {
+	var out []string
+	if r.DryRun {
+		out = append(out, "dry run")
+	}
+	if r.SelfReviewed {
+		out = append(out, "self-reviewed")
+	}
+	return out
+}
+
+func withReason(line, reason string) string {
+	if reason == "" {
+		return line
+	}
+	return line + ": " + reason
+}
+
+func prefixed(prefix, s string) string {
+	if s == "" {
+		return ""
+	}
+	return prefix + s
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/record"
+)
+
+func TestOutcome(t *testing.T) {
+	failed := []record.Step{{ID: "04", Role: "implementer", Adapter: "claude", Status: record.Failed, Message: "timed out\nafter 2s"}, {ID: "05", Status: record.NotRun}}
+	cases := []struct {
+		name string
+		run  record.Run
+		want string
+	}{
+		{"converged", record.Run{Stop: record.Converged, Converged: true, Iterations: 2}, "converged in 2 iterations"},
+		{"first time", record.Run{Stop: record.Converged, Converged: true, Iterations: 1}, "converged in 1 iteration"},
+		{"marks", record.Run{Stop: record.Converged, Converged: true, Iterations: 1, DryRun: true, SelfReviewed: true}, "converged in 1 iteration [dry run, self-reviewed]"},
+		{"a contradiction is no success", record.Run{Stop: record.Converged, Iterations: 1}, "ended after 1 iteration (not converged)"},
+		{"ruled", record.Run{Stop: record.Ruled, Iterations: 3}, "ended after 3 iterations: every open finding was ruled on"},
+		{"max-iters", record.Run{Stop: record.MaxIters, Iterations: 3}, "stopped after 3 iterations (max-iters) (not converged)"},
+		{"stalled", record.Run{Stop: record.Stalled, Iterations: 2}, "stopped after 2 iterations (stalled) (not converged)"},
+		{"failed", record.Run{Stop: record.StepFailed, Steps: failed}, "halted: step 04 failed: timed out after 2s (not converged)"},
+		{"failed outside a step", record.Run{Stop: record.StepFailed, Message: "no disk"}, "halted: a step failed: no disk (not converged)"},
+		{"invalid", record.Run{Stop: record.StepFailed, Steps: []record.Step{{ID: "02", Status: record.Invalid}}, Message: "m"}, "halted: step 02 gave no valid answer: m (not converged)"},
+		{"waits", record.Run{Stop: record.NeedsRuling, Iterations: 6, Waiting: "F1"}, "waits for a person after 6 iterations (needs-ruling): F1 (not converged)"},
+		{"interrupted", record.Run{Stop: record.StopInterrupted, Iteration: 2}, "interrupted in iteration 2: it can be resumed (not converged)"},
+		{"cancelled", record.Run{Stop: record.Cancelled, Iterations: 1}, "cancelled after 1 iteration (not converged)"},
+		{"no review", record.Run{Stop: record.NoReview, Message: "the diff is empty"}, "ended without a review (no-review): the diff is empty (not converged)"},
+		{"newer", record.Run{Stop: "teleported", Converged: true}, "stopped after 0 iterations (teleported) (not converged)"},
+		{"running", record.Run{Iteration: 2, MaxIters: 3}, "running: iteration 2 of 3"},
+		{"waiting", record.Run{Iteration: 2, Waiting: "the quota of codex"}, "running: iteration 2: waits for the quota of codex"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, Outcome(c.run)) })
+	}
+}
+
+func TestNextSteps(t *testing.T) {
+	converged := twoIterations(shelf{})
+	with := func(change func(*record.Run)) record.Run {
+		run := converged
+		change(&run)
+		return run
+	}
+	cases := []struct {
+		name string
+		run  record.Run
+		want []string
+	}{
+		{"converged", converged, []string{
+			"review: git diff 1234567890ab conclave/add-cache-k3f9q", "merge: git merge conclave/add-cache-k3f9q",
+			"apply: starter apply add-cache-k3f9q --workdir DIR", "discard: git branch -D conclave/add-cache-k3f9q",
+		}},
+		{"not converged", with(func(r *record.Run) { r.Stop, r.Converged = record.MaxIters, false }), []string{
+			"review: git diff 1234567890ab conclave/add-cache-k3f9q", "details: starter show add-cache-k3f9q",
+			"merge anyway: git merge conclave/add-cache-k3f9q", "discard: git branch -D conclave/add-cache-k3f9q",
+		}},
+		{"dry run", with(func(r *record.Run) { r.DryRun = true }), []string{
+			"review: git diff 1234567890ab conclave/add-cache-k3f9q", "discard: git branch -D conclave/add-cache-k3f9q",
+		}},
+		{"not landed", with(func(r *record.Run) { r.Landed = false }), []string{
+			"review: starter show add-cache-k3f9q --diff", "land: starter resume add-cache-k3f9q", "apply: starter apply add-cache-k3f9q",
+		}},
+		{"nothing changed", with(func(r *record.Run) { r.Changed = nil }), []string{"details: starter show add-cache-k3f9q"}},
+		{"no repository", with(func(r *record.Run) { r.Branch, r.Stop = "", record.Stalled }), []string{
+			"review: starter show add-cache-k3f9q --diff", "apply: starter apply add-cache-k3f9q --force",
+		}},
+		{"interrupted", record.Run{RunID: "r", Stop: record.StopInterrupted}, []string{"resume: starter resume r", "cancel: starter cancel r"}},
+		{"running", record.Run{RunID: "r"}, []string{"watch: starter watch r", "cancel: starter cancel r"}},
+		{"ruling", record.Run{RunID: "r", Stop: record.NeedsRuling, Findings: []record.Finding{
+			{ID: "F1", Severity: "high", Disposition: "confirmed"}, {ID: "F2", Severity: "low", Disposition: "open"},
+		}}, []string{`rule: starter rule r F1 --stand|--fix|--abort --reason "..."`, "resume: starter resume r", "cancel: starter cancel r"}},
+		{"a word of the shell", record.Run{RunID: "a b'c"}, []string{`watch: starter watch 'a b'\''c'`, `cancel: starter cancel 'a b'\''c'`}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, NextSteps(c.run)) })
+	}
+}

@@ -1,0 +1,228 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"conclave/internal/record"
+	"conclave/internal/report/text"
+)
+
+// markdown is report.md. missing are notes about the bundle itself.
+func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
+	p := &page{}
+	head(p, r)
+	next(p, r)
+	p.heading(2, "Requirement")
+	p.fence(r.Requirement)
+	steps(p, r)
+	failures(p, r, quoted)
+	reviews(p, r, quoted)
+	verification(p, r, quoted)
+	findings(p, r)
+	decisions(p, r)
+	changed(p, r)
+	engines(p, r)
+	warnings(p, r, missing)
+	facts(p, r)
+	return []byte(p.String())
+}
+
+func head(p *page, r record.Run) {
+	p.heading(1, "Run "+prose(r.RunID))
+	p.line("**%s**\n", prose(Outcome(r)))
+	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), Changes(record.Total(r.Changed)), text.Duration(r.TotalMS)}
+	if r.Stop == "" {
+		summary = summary[1:]
+	}
+	if r.Preset != "" {
+		summary = append(summary, "preset "+code(r.Preset))
+	}
+	p.line("%s", strings.Join(append(summary, "discipline "+code(r.Discipline)), " · "))
+	if !succeeded(r) && r.Message != "" {
+		p.gap()
+		p.fence(r.Message)
+	}
+	if r.DryRun {
+		p.paragraph("This was a **dry run**: a stub stood for every agent, and nothing in here is a review.")
+	}
+	if r.SelfReviewed {
+		p.paragraph("This run is **self-reviewed**: the engine that wrote the change also judged it.")
+	}
+}
+
+func next(p *page, r record.Run) {
+	p.heading(2, "What to do next")
+	for _, step := range NextSteps(r) {
+		label, command, _ := strings.Cut(step, ": ")
+		p.line("- %s: %s", label, code(command))
+	}
+}
+
+func steps(p *page, r record.Run) {
+	p.heading(2, "Steps")
+	if len(r.Steps) == 0 {
+		p.line("No step has begun.")
+	}
+	for start := 0; start < len(r.Steps); {
+		end := start
+		for end < len(r.Steps) && r.Steps[end].Iteration == r.Steps[start].Iteration {
+			end++
+		}
+		p.heading(3, fmt.Sprintf("Iteration %d", r.Steps[start].Iteration))
+		var rows [][]string
+		for _, s := range r.Steps[start:end] {
+			rows = append(rows, stepRow(s))
+		}
+		p.table([]string{"step", "what", "who", "result", "time", "change", "tries"}, rows)
+		remarks(p, r.Steps[start:end])
+		start = end
+	}
+}
+
+// remarks are the messages of steps that went well; the others have sections of their own.
+func remarks(p *page, steps []record.Step) {
+	p.gap()
+	for _, s := range steps {
+		if s.Message != "" && s.Status == record.OK && s.Role != "reviewer" && s.Role != "verifier" {
+			p.line("- step %s: %s", prose(s.ID), prose(s.Message))
+		}
+	}
+}
+
+func stepRow(s record.Step) []string {
+	change := ""
+	if s.Stats != nil {
+		change = Changes(*s.Stats)
+	}
+	who := code(Who(s))
+	if s.Voting != nil && !*s.Voting {
+		who += " (non-voting)"
+	}
+	result := prose(Result(s))
+	if s.Verdict == "block" || s.Verdict == "fail" || s.Status == record.Failed || s.Status == record.Invalid {
+		result = "**" + result + "**"
+	}
+	took := text.Duration(s.DurationMS)
+	if s.Status == record.Running || s.Status == record.NotRun || s.Status == record.Skipped {
+		took = ""
+	}
+	return []string{prose(s.ID), prose(What(s)), who, result, took, change, fmt.Sprint(max(s.Attempts, 1))}
+}
+
+// stepTitle is a heading's text: made of our words and escaped names.
+func stepTitle(s record.Step) string {
+	parts := []string{"Step " + prose(s.ID), prose(What(s))}
+	if who := Who(s); who != "" {
+		parts = append(parts, prose(who))
+	}
+	return strings.Join(append(parts, prose(Result(s))), " · ")
+}
+
+func failures(p *page, r record.Run, quoted map[string]quotes) {
+	first := true
+	for _, s := range r.Steps {
+		if s.Role == "verifier" && s.Verdict == "fail" {
+			continue // told under Verification
+		}
+		if s.Status != record.Failed && s.Status != record.Invalid && s.Status != record.Interrupted {
+			continue
+		}
+		if first {
+			p.heading(2, "Failed steps")
+			first = false
+		}
+		p.heading(3, stepTitle(s))
+		if class := strings.Trim(string(s.Class)+" "+s.Code, " "); class != "" {
+			p.line("Class: %s\n", code(class))
+		}
+		if s.Message != "" {
+			p.fence(s.Message)
+		}
+		quote(p, "The end of its standard error", quoted[s.ID].stderr)
+		if s.Role != "reviewer" { // a reviewer's answer stands under Reviews
+			quote(p, "Its last message", quoted[s.ID].result)
+		}
+	}
+}
+
+func reviews(p *page, r record.Run, quoted map[string]quotes) {
+	first := true
+	for _, s := range r.Steps {
+		answer := quoted[s.ID].result
+		if s.Role != "reviewer" || (s.Verdict == "" && answer == nil) {
+			continue
+		}
+		if first {
+			p.heading(2, "Reviews")
+			first = false
+		}
+		p.heading(3, fmt.Sprintf("%s · iteration %d", stepTitle(s), s.Iteration))
+		switch {
+		case answer != nil:
+			quote(p, "", answer)
+		case s.Message != "":
+			p.fence(s.Message)
+		default:
+			p.line("No message is kept.")
+		}
+	}
+}
+
+func verification(p *page, r record.Run, quoted map[string]quotes) {
+	first := true
+	for _, s := range r.Steps {
+		if s.Role != "verifier" {
+			continue
+		}
+		if first {
+			p.heading(2, "Verification")
+			first = false
+		}
+		p.heading(3, fmt.Sprintf("%s · iteration %d", stepTitle(s), s.Iteration))
+		switch {
+		case s.Status == record.NotRun:
+			p.line("No verify command was given (`--verify-cmd`), so nothing was run.")
+		case s.ExitCode != nil:
+			p.line("Exit code %d after %s.", *s.ExitCode, text.Duration(s.DurationMS))
+		}
+		if s.Message != "" {
+			p.gap()
+			p.fence(s.Message)
+		}
+		if s.Verdict != "pass" {
+			quote(p, "Failing checks", quoted[s.ID].failure)
+			quote(p, "The end of its output", quoted[s.ID].output)
+			quote(p, "The end of its standard error", quoted[s.ID].stderr)
+		}
+		paths(p, "It left these paths in the workspace; they were taken out again:", s.Restored)
+	}
+}
+
+// quote writes an excerpt with a line about it.
+func quote(p *page, title string, e *excerpt) {
+	if e == nil {
+		return
+	}
+	if title != "" {
+		p.paragraph("%s:", title)
+	}
+	p.fence(e.content)
+	if e.cut {
+		p.paragraph("The whole text is in %s.", codeUpTo(e.file, 0))
+	}
+}
+
+func paths(p *page, title string, list []string) {
+	const most = 100
+	if len(list) == 0 {
+		return
+	}
+	p.paragraph("%s", title)
+	for _, path := range list[:min(len(list), most)] {
+		p.line("- %s", codeUpTo(path, 0))
+	}
+	if len(list) > most {
+		p.line("- and %d more", len(list)-most)
+	}
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"conclave/internal/record"
+)
+
+func findings(p *page, r record.Run) {
+	if len(r.Findings) == 0 {
+		return
+	}
+	p.heading(2, "Findings")
+	var rows [][]string
+	for _, f := range r.Findings {
+		where := ""
+		if len(f.Evidence) > 0 {
+			where = code(fmt.Sprintf("%s:%d", f.Evidence[0].Path, f.Evidence[0].Line))
+		}
+		rows = append(rows, []string{
+			prose(f.ID), prose(f.Severity), prose(f.Disposition), prose(f.Title), where, prose(strings.Join(f.RaisedBy, ", ")),
+		})
+	}
+	p.table([]string{"id", "severity", "disposition", "finding", "where", "raised by"}, rows)
+}
+
+func decisions(p *page, r record.Run) {
+	if len(r.Rulings) > 0 {
+		p.heading(2, "Rulings")
+		var rows [][]string
+		for _, d := range r.Rulings {
+			rows = append(rows, []string{prose(d.Finding), prose(d.Decision), prose(d.Reason), prose(d.By), prose(d.At)})
+		}
+		p.table([]string{"finding", "decision", "reason", "by", "at"}, rows)
+	}
+	if len(r.Refused) > 0 {
+		p.heading(2, "Refused rulings")
+		for _, d := range r.Refused {
+			p.line("- %s: %s (%s)", prose(d.At), prose(d.Reason), code(d.Raw))
+		}
+	}
+}
+
+func changed(p *page, r record.Run) {
+	const most = 300
+	p.heading(2, "Changed files")
+	if len(r.Changed) == 0 {
+		p.line("None.")
+		return
+	}
+	p.line("%s in all; the whole change is in `changes.diff`.\n", Changes(record.Total(r.Changed)))
+	var rows [][]string
+	for _, c := range r.Changed[:min(len(r.Changed), most)] {
+		lines := fmt.Sprintf("+%d -%d", c.Added, c.Removed)
+		if c.Binary {
+			lines = "binary"
+		}
+		rows = append(rows, []string{codeUpTo(pathLine(c.Path), 0), prose(c.Status), lines})
+	}
+	p.table([]string{"path", "status", "lines"}, rows)
+	if len(r.Changed) > most {
+		p.paragraph("And %d more in `changed-files.txt`.", len(r.Changed)-most)
+	}
+}
+
+func engines(p *page, r record.Run) {
+	var rows [][]string
+	for _, s := range r.Steps {
+		if s.Identity.Requested == nil && s.Identity.Reported == nil {
+			continue
+		}
+		rows = append(rows, []string{
+			prose(s.ID), code(engine(s.Identity.Requested)), code(engine(s.Identity.Reported)), prose(Tokens(s.Usage)), prose(s.Sandbox),
+		})
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.heading(2, "Engines and usage")
+	p.table([]string{"step", "requested", "reported", "tokens", "sandbox"}, rows)
+	p.paragraph("In all: %s.", Tokens(r.Usage))
+}
+
+func warnings(p *page, r record.Run, missing []string) {
+	if len(r.Notes)+len(missing) > 0 {
+		p.heading(2, "Notes")
+		for _, note := range append(append([]string{}, r.Notes...), missing...) {
+			p.line("- %s", prose(note))
+		}
+	}
+	if len(r.LeftOut) > 0 {
+		p.heading(2, "Left out")
+		paths(p, "These uncommitted paths are not part of what the run started from (`--include-dirty` takes them in):", r.LeftOut)
+	}
+}
+
+func facts(p *page, r record.Run) {
+	p.heading(2, "Facts")
+	var rows [][]string
+	for _, fact := range [][2]string{
+		{"run", r.RunID}, {"workflow", r.WorkflowID}, {"started", r.StartedAt}, {"base", r.Base}, {"head", r.Head},
+		{"branch", r.Branch}, {"rules", r.Rules}, {"plan digest", r.PlanDigest},
+	} {
+		if fact[1] != "" {
+			rows = append(rows, []string{fact[0], code(fact[1])})
+		}
+	}
+	rows = append(rows, []string{"stop reason", code(string(r.Stop))}, []string{"landed", fmt.Sprint(r.Landed)})
+	p.table([]string{"fact", "value"}, rows)
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"conclave/internal/record"
+	"conclave/internal/report/text"
+)
+
+// What is the step's kind as a verb: implement, repair, verify, review.
+func What(s record.Step) string {
+	if s.Turn != "" {
+		return text.OneLine(s.Turn, 20)
+	}
+	switch s.Role {
+	case "designer":
+		return "design"
+	case "implementer":
+		return "implement"
+	case "verifier":
+		return "verify"
+	case "reviewer":
+		return "review"
+	case "confirmer":
+		return "confirm"
+	case "arbiter":
+		return "arbitrate"
+	}
+	return text.OneLine(s.Role, 20)
+}
+
+// Who is the step's engine with its seat's lens: "codex", "codex@security".
+func Who(s record.Step) string {
+	who := text.OneLine(s.Adapter, 40)
+	switch {
+	case s.Lens != "":
+		who += "@" + text.OneLine(s.Lens, 30)
+	case s.Seat != "" && s.Seat != s.Adapter:
+		who += "/" + text.OneLine(s.Seat, 30)
+	}
+	return who
+}
+
+// Result is the step's result in a word or two: PASS, BLOCK, FAIL, ok, failed, no valid answer.
+func Result(s record.Step) string {
+	switch {
+	case s.Status == record.OK && s.Verdict != "":
+		return strings.ToUpper(text.OneLine(s.Verdict, 10))
+	case s.Status == record.Failed && s.Verdict == "fail":
+		return "FAIL"
+	case s.Status == record.Invalid:
+		return "no valid answer"
+	case s.Status == record.NotRun:
+		return "not run"
+	}
+	return text.OneLine(string(s.Status), 20)
+}
+
+// Changes says what changed: "2 files +30 -1".
+func Changes(s record.Stats) string {
+	return fmt.Sprintf("%s +%d -%d", text.Count(s.Files, "file"), s.Added, s.Removed)
+}
+
+// Tokens says what was consumed; unknown is not zero.
+func Tokens(u *record.Usage) string {
+	if u == nil {
+		return "unknown"
+	}
+	out := fmt.Sprintf("%d in (%d cached), %d out", u.InputTokens, u.CachedTokens, u.OutputTokens)
+	if u.CostUSD != nil {
+		out += fmt.Sprintf(", $%.4f", *u.CostUSD)
+	}
+	if u.Unknown > 0 {
+		out += fmt.Sprintf(", and %s of unknown usage", text.Count(u.Unknown, "turn"))
+	}
+	return out
+}
+
+func engine(e *record.Engine) string {
+	if e == nil {
+		return "unknown"
+	}
+	var parts []string
+	for _, part := range []string{e.Adapter, e.Provider, e.ModelFamily, e.Model} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	out := strings.Join(parts, " / ")
+	if e.Source != "" {
+		out += " (" + e.Source + ")"
+	}
+	return out
+}
