@@ -1,0 +1,235 @@
+// Command scriptagent plays a coding agent from a script. It speaks the stream
+// formats of claude and codex, so that whole runs can be tested without a
+// model: a wrapper named by CONCLAVE_CLAUDE_BIN or CONCLAVE_CODEX_BIN calls it
+//
+//	scriptagent --as claude --script S.json --ledger L.jsonl -- <the CLI's own arguments>
+//
+// It appends a line to the ledger when it starts and when it ends, so that a
+// test can count what was started.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "scriptagent:", err)
+		os.Exit(3)
+	}
+}
+
+func run(args []string) error {
+	call, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(call.rest, "--version") {
+		fmt.Println("0.0.0 (scriptagent)")
+		return nil
+	}
+	prompt, err := io.ReadAll(bufio.NewReader(os.Stdin))
+	if err != nil {
+		return err
+	}
+	head, err := parseHeader(string(prompt))
+	if err != nil {
+		return err
+	}
+	if err := call.note("start", head); err != nil {
+		return err
+	}
+	step, err := call.step(head, string(prompt))
+	if err != nil {
+		return err
+	}
+	return call.play(step, head)
+}
+
+// call is how we were called.
+type call struct {
+	as, script, ledger string
+	rest               []string
+}
+
+func parse(args []string) (call, error) {
+	var c call
+	for i := 0; i+1 < len(args); i += 2 {
+		switch args[i] {
+		case "--as":
+			c.as = args[i+1]
+		case "--script":
+			c.script = args[i+1]
+		case "--ledger":
+			c.ledger = args[i+1]
+		case "--":
+			c.rest = args[i+1:]
+			return c, nil
+		}
+	}
+	if c.as != "claude" && c.as != "codex" {
+		return c, fmt.Errorf("--as %q: want claude or codex", c.as)
+	}
+	return c, nil
+}
+
+// note appends one line to the ledger; O_APPEND keeps lines of parallel agents whole.
+func (c call) note(what string, head header) error {
+	if c.ledger == "" {
+		return nil
+	}
+	line, err := json.Marshal(map[string]any{
+		"what": what, "as": c.as, "role": head["role"], "run": head["run"], "round": head["round"], "seat": head["seat"],
+		"pid": os.Getpid(), "at": time.Now().UnixMilli(),
+	})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(c.ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = file.Write(append(line, '\n'))
+	return err
+}
+
+// header is the first line of a prompt: `conclave role=... run=...`.
+type header map[string]string
+
+func parseHeader(prompt string) (header, error) {
+	first, _, _ := strings.Cut(prompt, "\n")
+	fields := strings.Fields(first)
+	if len(fields) == 0 || fields[0] != "conclave" {
+		return nil, fmt.Errorf("the prompt does not begin with a conclave header: %.80q", first)
+	}
+	head := header{}
+	for _, field := range fields[1:] {
+		name, value, _ := strings.Cut(field, "=")
+		head[name] = value
+	}
+	return head, nil
+}
+
+// step is what to do in one turn. The first one that matches is played.
+type step struct {
+	As       string            `json:"as"`
+	Role     string            `json:"role"`
+	Round    string            `json:"round"`
+	Seat     string            `json:"seat"`
+	Contains string            `json:"contains"`
+	Write    map[string]string `json:"write"`
+	Link     map[string]string `json:"link"`
+	Delete   []string          `json:"delete"`
+	Shell    string            `json:"shell"`
+	Say      string            `json:"say"`
+	Model    string            `json:"model"`
+	Stderr   string            `json:"stderr"`
+	Exit     int               `json:"exit"`
+	Silent   bool              `json:"silent"`
+	SleepMS  int               `json:"sleep_ms"`
+	// Hang ignores TERM and INT, leaves children in sessions of their own, and never ends.
+	Hang bool `json:"hang"`
+}
+
+func (c call) step(head header, prompt string) (step, error) {
+	raw, err := os.ReadFile(c.script)
+	if err != nil {
+		return step{}, err
+	}
+	var steps []step
+	if err := json.Unmarshal(raw, &steps); err != nil {
+		return step{}, fmt.Errorf("%s: %w", c.script, err)
+	}
+	for _, s := range steps {
+		if fits(s.As, c.as) && fits(s.Role, head["role"]) && fits(s.Round, head["round"]) && fits(s.Seat, head["seat"]) && strings.Contains(prompt, s.Contains) {
+			return s, nil
+		}
+	}
+	return step{}, fmt.Errorf("%s has no step for %s %v", c.script, c.as, head)
+}
+
+func fits(want, got string) bool { return want == "" || want == got }
+
+func (c call) play(s step, head header) error {
+	speak := speaker(c)
+	if !s.Silent {
+		speak.begin(s)
+	}
+	if s.Hang {
+		return hang()
+	}
+	if err := change(s); err != nil {
+		return err
+	}
+	if s.Shell != "" {
+		speak.action(s.Shell)
+		if err := shell(s.Shell); err != nil {
+			return err
+		}
+	}
+	time.Sleep(time.Duration(s.SleepMS) * time.Millisecond)
+	fmt.Fprint(os.Stderr, s.Stderr)
+	if s.Exit != 0 {
+		os.Exit(s.Exit)
+	}
+	if err := speak.end(s); err != nil {
+		return err
+	}
+	return c.note("end", head)
+}
+
+// change edits the workspace, which is the working directory.
+func change(s step) error {
+	for path, text := range s.Write {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for path, target := range s.Link {
+		if err := os.Symlink(target, path); err != nil {
+			return err
+		}
+	}
+	for _, path := range s.Delete {
+		if err := os.RemoveAll(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func shell(text string) error {
+	attr := &os.ProcAttr{Files: []*os.File{nil, os.Stderr, os.Stderr}}
+	process, err := os.StartProcess("/bin/sh", []string{"sh", "-c", text}, attr)
+	if err != nil {
+		return err
+	}
+	_, err = process.Wait()
+	return err
+}
+
+// hang leaves two generations of children in sessions of their own and waits for ever.
+func hang() error {
+	attr := &os.ProcAttr{Sys: &syscall.SysProcAttr{Setsid: true}}
+	for range 2 {
+		child := "trap '' TERM INT; setsid sleep 600 & sleep 600; sleep 600"
+		if _, err := os.StartProcess("/bin/sh", []string{"sh", "-c", child}, attr); err != nil {
+			return err
+		}
+	}
+	ignoreSignals()
+	select {}
+}
