@@ -82,7 +82,7 @@ type Step struct {
 	// Verdict is "pass" or "block" for a reviewer with a valid answer, "pass" or "fail" for a verifier.
 	Verdict string `json:"verdict,omitempty"`
 	// Class is the outcome class of the turn: ok malformed transient quota permanent timeout violation aborted.
-	Class      string   `json:"class,omitempty"`
+	Class      Class    `json:"class,omitempty"`
 	Code       string   `json:"code,omitempty"`
 	Message    string   `json:"message,omitempty"`
 	Identity   Identity `json:"identity"`

@@ -1,0 +1,109 @@
+package loop
+
+import (
+	"time"
+
+	"conclave/internal/record"
+)
+
+// Network trouble is waited out a few times; a quota until its reset, within
+// reason. Both are waits of the workflow, so that other seats go on.
+var transientPauses = []time.Duration{5 * time.Second, 20 * time.Second, time.Minute}
+
+const (
+	quotaTries   = 5
+	quotaDefault = 5 * time.Minute
+	quotaLongest = 24 * time.Hour
+)
+
+// again decides nothing about the review: it only repeats a call that never
+// reached an answer.
+func (p *Progress) again(call Call, result TurnResult) *Again {
+	after, ok := pause(result, call.Turn.Try)
+	if !ok {
+		return nil
+	}
+	request := *call.Turn
+	request.Try++
+	call.Turn = &request
+	return &Again{After: after, Call: call, Why: result.Message}
+}
+
+func pause(result TurnResult, try int) (time.Duration, bool) {
+	switch result.Class {
+	case record.ClassTransient:
+		if try > len(transientPauses) {
+			return 0, false
+		}
+		return max(transientPauses[try-1], min(result.RetryAfter, quotaLongest)), true
+	case record.ClassQuota:
+		if try >= quotaTries || result.RetryAfter > quotaLongest {
+			return 0, false
+		}
+		return max(result.RetryAfter, time.Second, orDefault(result.RetryAfter)), true
+	default:
+		return 0, false
+	}
+}
+
+func orDefault(d time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return quotaDefault
+}
+
+func statusOf(class record.Class) record.StepStatus {
+	switch class {
+	case record.ClassOK:
+		return record.OK
+	case record.ClassMalformed, record.ClassViolation:
+		return record.Invalid
+	case record.ClassAborted:
+		return record.Interrupted
+	default:
+		return record.Failed
+	}
+}
+
+func classOf(code string) record.Class {
+	switch code {
+	case "ABORTED":
+		return record.ClassAborted
+	case "TIMEOUT":
+		return record.ClassTimeout
+	default:
+		return record.ClassPermanent
+	}
+}
+
+// codeOf is the form's failure code of a turn that is not ok; never empty.
+func codeOf(result TurnResult) string {
+	if result.Code != "" {
+		return result.Code
+	}
+	return "EFFECT_FAILED"
+}
+
+// sum adds the usage of a turn; a turn that reported none is counted as unknown.
+func sum(total, turn *record.Usage) *record.Usage {
+	out := record.Usage{}
+	if total != nil {
+		out = *total
+	}
+	if turn == nil {
+		out.Unknown++
+		return &out
+	}
+	out.InputTokens += turn.InputTokens
+	out.CachedTokens += turn.CachedTokens
+	out.OutputTokens += turn.OutputTokens
+	if turn.CostUSD != nil {
+		cost := *turn.CostUSD
+		if out.CostUSD != nil {
+			cost += *out.CostUSD
+		}
+		out.CostUSD = &cost
+	}
+	return &out
+}

@@ -1,0 +1,144 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/internal/artifact"
+	"conclave/internal/convergence"
+	"conclave/internal/record"
+)
+
+// designCall asks for the design contract, once, before the machine starts.
+func (p *Progress) designCall(now time.Time) Call {
+	call := Call{Kind: CallTurn}
+	step := p.newStep(&call, record.Step{Role: "designer", Turn: "design", Iteration: 1, Adapter: p.in.Designer.Adapter}, now)
+	step.Identity.Requested = p.in.Designer
+	call.Turn = p.turn(call, *p.in.Designer, now)
+	call.Turn.Turn = "design"
+	call.Turn.Timeout = p.in.Limits.ReaderTimeout
+	call.Summary = summary(call.Turn)
+	return call
+}
+
+// writerCall asks for an implement or a repair turn.
+func (p *Progress) writerCall(call *Call, command convergence.Command, now time.Time) {
+	target := p.target(call.NodeID)
+	turn := "implement"
+	p.Run.Iteration = p.State.Restarts + 1
+	if p.machine.Role(call.NodeID) == convergence.RoleRepair {
+		turn = "repair"
+		p.Run.Iteration++
+	}
+	call.Kind = CallTurn
+	step := p.newStep(call, record.Step{Role: "implementer", Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter}, now)
+	step.Identity.Requested = &target
+	request := p.turn(*call, target, now)
+	request.Turn, request.Writing, request.Timeout = turn, true, p.in.Limits.WriterTimeout
+	if turn == "repair" {
+		request.Feedback = p.feedback(command)
+	}
+	call.Turn, call.Summary = request, summary(request)
+}
+
+// seatCall asks one reviewer.
+func (p *Progress) seatCall(call *Call, now time.Time) {
+	target, seat := p.target(call.NodeID), call.NodeID
+	voting := p.machine.Voting(seat)
+	call.Kind = CallTurn
+	step := p.newStep(call, record.Step{
+		Role: "reviewer", Turn: "review", Iteration: p.Run.Iteration, Adapter: target.Adapter,
+		Seat: seat, Lens: p.in.Lenses[seat], Voting: &voting,
+	}, now)
+	step.Identity.Requested = &target
+	request := p.turn(*call, target, now)
+	request.Turn, request.Seat, request.Lens = "review", seat, p.in.Lenses[seat]
+	request.Timeout = p.in.Limits.ReaderTimeout
+	if view, ok := p.machine.SeatView(p.State, seat); ok {
+		request.Evidence = convergence.Token(view)
+	}
+	request.Reask = p.Answers[seat].Problem
+	call.Turn, call.Summary = request, summary(request)
+}
+
+// verifyCall asks for the verifier.
+func (p *Progress) verifyCall(call *Call, now time.Time) {
+	call.Kind = CallVerify
+	p.newStep(call, record.Step{Role: "verifier", Turn: "verify", Iteration: p.Run.Iteration}, now)
+	call.Verify = &VerifyRequest{
+		Workspace: p.workspace(), Step: call.Step, Command: p.in.Commands.Verify, Lint: p.in.Commands.Lint,
+		Timeout: p.in.Limits.VerifyTimeout, Globs: p.machine.EvidenceGlobs(), At: now,
+	}
+	call.Summary = fmt.Sprintf("iteration %d · verify", p.Run.Iteration)
+}
+
+func (p *Progress) turn(call Call, target record.Engine, now time.Time) *TurnRequest {
+	data := p.machine.Definition().Data
+	return &TurnRequest{
+		Workspace: p.workspace(), Step: call.Step, Try: 1, Iteration: max(p.Run.Iteration, 1), Target: target,
+		Requirement: p.in.Requirement, Constraints: p.in.Constraints, Lint: p.Verified.Lint,
+		VerifyCommand: p.in.Commands.Verify, VerifySummary: p.Verified.Summary,
+		IdleTimeout: p.in.Limits.IdleTimeout, Discipline: data.Discipline, RequireFindings: p.machine.RequireFindings(),
+		VerdictMode: p.in.VerdictMode, DryRun: p.in.DryRun, At: now,
+	}
+}
+
+func (p *Progress) workspace() Workspace {
+	return Workspace{
+		RunID: p.in.RunID, Base: p.Prepared.Base, From: p.Latest, Excludes: p.Prepared.Excludes, Contract: p.Contract,
+		Setup: p.in.Commands.Setup, SetupTimeout: p.in.Limits.VerifyTimeout, Shared: p.in.Queues.Shared,
+	}
+}
+
+// feedback gathers what a repair must answer: the message of every seat whose
+// finding the machine hands over, and the verifier's failure when the gate was not met.
+func (p *Progress) feedback(command convergence.Command) Feedback {
+	var input struct {
+		Findings []struct {
+			Seat string `json:"seat"`
+		} `json:"findings"`
+		GateMet *bool `json:"gateMet"`
+	}
+	if err := json.Unmarshal(command.Input, &input); err != nil {
+		panic(fmt.Sprintf("repair input: %v", err)) // the machine wrote it
+	}
+	var out Feedback
+	seen := map[string]bool{}
+	for _, finding := range input.Findings {
+		if final := p.Answers[finding.Seat].Final; !seen[finding.Seat] && !final.IsZero() {
+			out.Blocks = append(out.Blocks, NamedRef{Name: finding.Seat, Ref: final})
+		}
+		seen[finding.Seat] = true
+	}
+	if input.GateMet == nil || !*input.GateMet {
+		out.Failure = p.Verified.Failure
+	}
+	return out
+}
+
+// target is the lane's requested engine.
+func (p *Progress) target(nodeID string) record.Engine {
+	t := p.machine.Lane(nodeID).Requested
+	return record.Engine{Adapter: t.Adapter, Provider: t.Provider, ModelFamily: t.ModelFamily, Model: t.Model}
+}
+
+// newStep appends a running step with the next number to the record.
+func (p *Progress) newStep(call *Call, step record.Step, now time.Time) *record.Step {
+	step.ID = fmt.Sprintf("%02d", len(p.Run.Steps)+1)
+	step.Status, step.Position = record.Running, call.Position
+	step.StartedMS = now.Sub(p.Started).Milliseconds()
+	step.Artifacts = map[string]artifact.Ref{}
+	call.Step = step.ID
+	p.Run.Steps = append(p.Run.Steps, step)
+	return &p.Run.Steps[len(p.Run.Steps)-1]
+}
+
+func summary(t *TurnRequest) string {
+	parts := []string{fmt.Sprintf("iteration %d", t.Iteration), t.Turn}
+	if t.Seat != "" {
+		parts = append(parts, t.Seat, t.Lens)
+	}
+	return strings.Join(append(parts, t.Target.Adapter), " · ")
+}

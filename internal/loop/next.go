@@ -1,0 +1,152 @@
+package loop
+
+import (
+	"fmt"
+	"time"
+
+	"conclave/internal/convergence"
+	"conclave/internal/record"
+)
+
+// Kind says which activity a call is for. The zero Kind is none.
+type Kind string
+
+// The kinds of a call.
+const (
+	CallPrepare Kind = "prepare"
+	CallTurn    Kind = "turn"
+	CallVerify  Kind = "verify"
+	CallBundle  Kind = "bundle"
+	CallLand    Kind = "land"
+	// CallWait has no activity: the run waits for a signal.
+	CallWait Kind = "wait"
+	// CallFinish has no activity: the run is over.
+	CallFinish Kind = "finish"
+)
+
+// Call is one thing to do now. Exactly the request of its kind is set.
+type Call struct {
+	Kind Kind
+	// Summary is the readable name of the activity in the Web UI.
+	Summary string
+	// Step is the number of the step in the record, empty when it is none.
+	Step     string
+	Position string
+	NodeID   string
+
+	Prepare *PrepareRequest
+	Turn    *TurnRequest
+	Verify  *VerifyRequest
+	Bundle  *BundleRequest
+	Land    *LandRequest
+}
+
+// Next returns what to do now, and marks it as begun. Several calls run in
+// parallel; Next is asked again when all of them are done.
+func (p *Progress) Next(now time.Time) []Call {
+	switch {
+	case p.Failure != "" || p.Cancel:
+		return p.end(now)
+	case p.Prepared == nil:
+		return []Call{{Kind: CallPrepare, Summary: "prepare · resolve where the run starts", Prepare: &PrepareRequest{
+			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now,
+		}}}
+	}
+	commands := p.machine.Decide(p.State)
+	if len(commands) == 0 {
+		return p.fail(now, "the machine has no next command: this is a bug of Conclave, please report it with the bundle")
+	}
+	switch first := commands[0]; first.Kind {
+	case convergence.KindDispatch:
+		return p.dispatch(commands, now)
+	case convergence.KindPause:
+		return p.wait(first.Reason, now)
+	case convergence.KindComplete:
+		p.settle(record.Converged, "")
+		return p.end(now)
+	case convergence.KindFail:
+		p.settle(stopOf(first.Code), p.explain(first))
+		return p.end(now)
+	default:
+		return p.fail(now, fmt.Sprintf("the command %q is not supported yet", first.Kind))
+	}
+}
+
+// dispatch turns the machine's batch into calls. Before a writer starts, the
+// bundle of what went before is written; the design step comes before the first.
+func (p *Progress) dispatch(commands []convergence.Command, now time.Time) []Call {
+	role := p.machine.Role(commands[0].NodeID)
+	if role == convergence.RoleGenerator || role == convergence.RoleRepair {
+		if bundle := p.bundle(fmt.Sprintf("before %s", commands[0].Position)); bundle != nil {
+			return bundle
+		}
+	}
+	if !p.Designed {
+		return []Call{p.designCall(now)}
+	}
+	calls := make([]Call, 0, len(commands))
+	for _, command := range commands {
+		calls = append(calls, p.begin(command, now))
+	}
+	return calls
+}
+
+func (p *Progress) begin(command convergence.Command, now time.Time) Call {
+	call := Call{NodeID: command.NodeID, Position: command.Position}
+	switch role := p.machine.Role(command.NodeID); role {
+	case convergence.RoleEvaluator:
+		p.verifyCall(&call, now)
+	case convergence.RoleSeat:
+		p.seatCall(&call, now)
+	default:
+		p.writerCall(&call, command, now)
+	}
+	p.event("node-dispatched", map[string]any{"nodeId": command.NodeID, "position": command.Position})
+	return call
+}
+
+// wait brings the bundle up to date and then waits for a signal.
+func (p *Progress) wait(reason string, now time.Time) []Call {
+	p.Run.Waiting = reason
+	p.settleWait()
+	if bundle := p.bundle(fmt.Sprintf("wait %d", p.Waits)); bundle != nil {
+		return bundle
+	}
+	return []Call{{Kind: CallWait, Summary: "waits: " + reason}}
+}
+
+// end lands what there is, writes the last bundle and finishes.
+func (p *Progress) end(now time.Time) []Call {
+	p.closeRecord(now)
+	if !p.LandingDone && p.changed() {
+		return []Call{{Kind: CallLand, Summary: "land · " + p.branch(), Land: &LandRequest{
+			RunID: p.in.RunID, Source: p.in.Source, Prepared: *p.Prepared, Final: p.Latest, Branch: p.branch(),
+			Title: p.in.Title, Outcome: p.Run.Stop.Words(), At: now, Shared: p.in.Queues.Shared,
+		}}}
+	}
+	if bundle := p.bundle("end"); bundle != nil {
+		return bundle
+	}
+	return []Call{{Kind: CallFinish}}
+}
+
+func (p *Progress) bundle(mark string) []Call {
+	if p.Prepared == nil || p.Bundled == mark {
+		return nil
+	}
+	p.Bundled = mark
+	return []Call{{Kind: CallBundle, Summary: "bundle · " + mark, Bundle: &BundleRequest{
+		RunID: p.in.RunID, Source: p.in.Source, Requirement: p.in.Requirement, Mark: mark,
+	}}}
+}
+
+func (p *Progress) fail(now time.Time, message string) []Call {
+	p.Failure = message
+	return p.end(now)
+}
+
+func (p *Progress) changed() bool {
+	return p.Prepared != nil && p.Latest.Tree != "" && p.Latest.Tree != p.Prepared.Base.Tree
+}
+
+func (p *Progress) branch() string { return "conclave/" + p.in.RunID }

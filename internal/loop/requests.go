@@ -1,0 +1,201 @@
+package loop
+
+import (
+	"time"
+
+	"conclave/internal/artifact"
+	"conclave/internal/record"
+)
+
+// Snapshot is a committed git tree of the run's own repository.
+type Snapshot struct {
+	Commit string `json:"commit"`
+	Tree   string `json:"tree"`
+}
+
+// PrepareRequest asks the starter to resolve where the run starts.
+type PrepareRequest struct {
+	RunID  string `json:"run_id"`
+	Source Source `json:"source"`
+	// Shared puts the base's objects into the store for other machines.
+	Shared bool      `json:"shared,omitempty"`
+	At     time.Time `json:"at"`
+}
+
+// Prepared is where a run starts.
+type Prepared struct {
+	// Base is the commit in the run's repository that every diff is against.
+	Base Snapshot `json:"base"`
+	// Head is the user's commit that landing builds on; empty without a repository.
+	Head string `json:"head,omitempty"`
+	// LeftOut lists uncommitted paths that the run does not start from.
+	LeftOut []string `json:"left_out,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
+	// Author is who the landed commit belongs to.
+	AuthorName  string `json:"author_name,omitempty"`
+	AuthorEmail string `json:"author_email,omitempty"`
+	// Excludes are the user's own ignore rules, copied at the start.
+	Excludes artifact.Ref `json:"excludes"`
+}
+
+// Feedback is what a repair turn must answer.
+type Feedback struct {
+	// Blocks are the messages of the reviewers that block, whole, named by seat.
+	Blocks []NamedRef `json:"blocks,omitempty"`
+	// Failure is the verifier's failing checks and the tail of its output.
+	Failure artifact.Ref `json:"failure"`
+}
+
+// Workspace is what every request needs to rebuild a workspace anywhere.
+type Workspace struct {
+	RunID string   `json:"run_id"`
+	Base  Snapshot `json:"base"`
+	// From is the snapshot that the workspace holds when the step begins.
+	From     Snapshot     `json:"from"`
+	Excludes artifact.Ref `json:"excludes"`
+	Contract artifact.Ref `json:"contract"`
+	// Setup is run once in each new writer workspace.
+	Setup        string        `json:"setup,omitempty"`
+	SetupTimeout time.Duration `json:"setup_timeout,omitempty"`
+	Shared       bool          `json:"shared,omitempty"`
+}
+
+// TurnRequest asks for one agent invocation.
+type TurnRequest struct {
+	Workspace
+	// Step and Try are the turn's key: a finished key is never run again.
+	Step string `json:"step"`
+	Try  int    `json:"try"`
+	// Turn is the prompt's role: design, implement, repair, review.
+	Turn      string `json:"turn"`
+	Writing   bool   `json:"writing,omitempty"`
+	Iteration int    `json:"iteration"`
+	Seat      string `json:"seat,omitempty"`
+	Lens      string `json:"lens,omitempty"`
+	// Evidence is the token that an answer echoes.
+	Evidence    string        `json:"evidence,omitempty"`
+	Target      record.Engine `json:"target"`
+	Requirement artifact.Ref  `json:"requirement"`
+	Constraints []NamedRef    `json:"constraints,omitempty"`
+	Feedback    Feedback      `json:"feedback"`
+	Lint        artifact.Ref  `json:"lint"`
+	// VerifyCommand is named to writers; VerifySummary tells reviewers how it ended.
+	VerifyCommand string `json:"verify_command,omitempty"`
+	VerifySummary string `json:"verify_summary,omitempty"`
+	// Reask is why the seat's last answer did not count.
+	Reask       string        `json:"reask,omitempty"`
+	Timeout     time.Duration `json:"timeout"`
+	IdleTimeout time.Duration `json:"idle_timeout"`
+	Discipline  string        `json:"discipline"`
+	// RequireFindings refuses answers without JSON.
+	RequireFindings bool   `json:"require_findings,omitempty"`
+	VerdictMode     string `json:"verdict_mode"`
+	DryRun          bool   `json:"dry_run,omitempty"`
+	// At is the workflow's time: a repeated snapshot gets the same commit id.
+	At time.Time `json:"at"`
+}
+
+// TurnResult is what a turn left: a class, small facts and names of artifacts.
+type TurnResult struct {
+	Class record.Class `json:"class"`
+	// Code is the form's failure code when the class is not ok.
+	Code     string         `json:"code,omitempty"`
+	Message  string         `json:"message,omitempty"`
+	Reported *record.Engine `json:"reported,omitempty"`
+	Usage    *record.Usage  `json:"usage,omitempty"`
+	Session  string         `json:"session,omitempty"`
+	// Verdict is pass or block for a reviewer's valid answer, else empty.
+	Verdict    string    `json:"verdict,omitempty"`
+	Confidence *float64  `json:"confidence,omitempty"`
+	Findings   []Finding `json:"findings,omitempty"`
+	// Snapshot is the workspace after a writing turn; Changed says whether its tree is new.
+	Snapshot Snapshot      `json:"snapshot"`
+	Changed  bool          `json:"changed,omitempty"`
+	Stats    *record.Stats `json:"stats,omitempty"`
+	// Total lists what the run changed so far, base to snapshot, for writing turns.
+	Total      artifact.Ref            `json:"total"`
+	TotalDiff  artifact.Ref            `json:"total_diff"`
+	Final      artifact.Ref            `json:"final"`
+	Artifacts  map[string]artifact.Ref `json:"artifacts,omitempty"`
+	Notes      []string                `json:"notes,omitempty"`
+	DurationMS int64                   `json:"duration_ms"`
+	Attempt    int                     `json:"attempt"`
+	Sandbox    string                  `json:"sandbox,omitempty"`
+	// RetryAfter is when a transient or quota failure may be tried again, from its end.
+	RetryAfter time.Duration `json:"retry_after,omitempty"`
+}
+
+// Finding is a reviewer's claim as the machine and the record need it.
+type Finding struct {
+	Severity string         `json:"severity"`
+	Kind     string         `json:"kind"`
+	Title    string         `json:"title"`
+	Claim    string         `json:"claim,omitempty"`
+	Evidence []record.Place `json:"evidence,omitempty"`
+}
+
+// VerifyRequest asks for the verifier and the linter on a snapshot.
+type VerifyRequest struct {
+	Workspace
+	Step    string        `json:"step"`
+	Command string        `json:"command,omitempty"`
+	Lint    string        `json:"lint,omitempty"`
+	Timeout time.Duration `json:"timeout"`
+	// Globs are the evidence paths to digest.
+	Globs []string  `json:"globs,omitempty"`
+	At    time.Time `json:"at"`
+}
+
+// VerifyResult is how the verifier ended.
+type VerifyResult struct {
+	// Gate is pass, fail or not-run; empty when the command could not be judged.
+	Gate       string                  `json:"gate,omitempty"`
+	ExitCode   int                     `json:"exit_code"`
+	Class      record.Class            `json:"class"`
+	Code       string                  `json:"code,omitempty"`
+	Message    string                  `json:"message,omitempty"`
+	Failure    artifact.Ref            `json:"failure"`
+	Lint       artifact.Ref            `json:"lint"`
+	Restored   []string                `json:"restored,omitempty"`
+	Globs      map[string]string       `json:"globs,omitempty"`
+	Artifacts  map[string]artifact.Ref `json:"artifacts,omitempty"`
+	DurationMS int64                   `json:"duration_ms"`
+	Attempt    int                     `json:"attempt"`
+}
+
+// The gates of a VerifyResult.
+const (
+	GatePass   = "pass"
+	GateFail   = "fail"
+	GateNotRun = "not-run"
+)
+
+// LandRequest asks for the branch with the change.
+type LandRequest struct {
+	RunID    string    `json:"run_id"`
+	Source   Source    `json:"source"`
+	Prepared Prepared  `json:"prepared"`
+	Final    Snapshot  `json:"final"`
+	Branch   string    `json:"branch"`
+	Title    string    `json:"title"`
+	Outcome  string    `json:"outcome"`
+	At       time.Time `json:"at"`
+	Shared   bool      `json:"shared,omitempty"`
+}
+
+// Landed is where the change can be taken from.
+type Landed struct {
+	Branch string `json:"branch,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	// Note says why nothing was landed.
+	Note string `json:"note,omitempty"`
+}
+
+// BundleRequest asks the starter to rebuild the bundle from the run's record.
+type BundleRequest struct {
+	RunID       string       `json:"run_id"`
+	Source      Source       `json:"source"`
+	Requirement artifact.Ref `json:"requirement"`
+	// Mark names the moment, so that each rebuild reads well in the history.
+	Mark string `json:"mark"`
+}

@@ -1,0 +1,114 @@
+package loop
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/internal/convergence"
+	"conclave/internal/record"
+)
+
+// stops maps the machine's end codes to stop reasons. A code that is not here
+// ends the run as a failed step, never as a success.
+var stops = map[string]record.Stop{
+	convergence.CodeExhausted:         record.MaxIters,
+	convergence.CodeStalled:           record.Stalled,
+	convergence.CodeQuorumUnreachable: record.NoReview,
+}
+
+func stopOf(code string) record.Stop {
+	if stop, ok := stops[code]; ok {
+		return stop
+	}
+	return record.StepFailed
+}
+
+// explain says in words why the machine ended the run.
+func (p *Progress) explain(fail convergence.Command) string {
+	switch fail.Code {
+	case convergence.CodeNodeFailed, convergence.CodeSeatUnresolved:
+		if step := p.lastFailed(); step != nil {
+			return failedStep(step)
+		}
+	case convergence.CodeNoChange:
+		if step := p.lastWriter(); step != nil {
+			return fmt.Sprintf("step %s (implementer %s) changed nothing: there is no change to review", step.ID, step.Adapter)
+		}
+	}
+	return fail.Message
+}
+
+func (p *Progress) lastFailed() *record.Step {
+	for i := len(p.Run.Steps) - 1; i >= 0; i-- {
+		if s := &p.Run.Steps[i]; s.Status == record.Failed || s.Status == record.Invalid {
+			return s
+		}
+	}
+	return nil
+}
+
+func (p *Progress) lastWriter() *record.Step {
+	for i := len(p.Run.Steps) - 1; i >= 0; i-- {
+		if s := &p.Run.Steps[i]; s.Role == "implementer" {
+			return s
+		}
+	}
+	return nil
+}
+
+// settle fixes the stop reason; the first one stands.
+func (p *Progress) settle(stop record.Stop, message string) {
+	if p.Run.Stop.Final() {
+		return
+	}
+	p.Run.Stop, p.Run.Message, p.Run.Waiting = stop, message, ""
+	p.Run.ExitCode, p.Run.Converged = stop.ExitCode(), stop == record.Converged
+	p.Run.Iterations = p.Run.Iteration
+}
+
+func (p *Progress) settleWait() {
+	stop := record.NeedsRuling
+	if strings.HasPrefix(p.Run.Waiting, interruptedReason) {
+		stop = record.StopInterrupted
+	}
+	p.Run.Stop, p.Run.ExitCode, p.Run.Iterations = stop, stop.ExitCode(), p.Run.Iteration
+}
+
+// closeRecord settles a run that ends outside the machine, and its clock.
+func (p *Progress) closeRecord(now time.Time) {
+	if p.Cancel {
+		p.settle(record.Cancelled, "cancelled")
+	}
+	p.settle(record.StepFailed, p.Failure)
+	p.interruptSteps()
+	if p.Run.TotalMS == 0 {
+		p.Run.TotalMS = max(now.Sub(p.Started).Milliseconds(), 1)
+	}
+}
+
+// interruptSteps marks what was still running when the run ended.
+func (p *Progress) interruptSteps() {
+	for i := range p.Run.Steps {
+		if s := &p.Run.Steps[i]; s.Status == record.Running {
+			s.Status = record.Interrupted
+		}
+	}
+}
+
+const interruptedReason = "interrupted"
+
+// Interrupt pauses the run at once; running turns are ended by the caller.
+func (p *Progress) Interrupt(reason string) {
+	p.event("limit-paused", map[string]any{"reason": reason})
+}
+
+// Resumed lets a waiting run go on.
+func (p *Progress) Resumed(reason string) {
+	p.Waits++
+	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
+	p.event("run-resumed", map[string]any{"reason": reason})
+}
+
+// Cancelled ends the run at the next call of Next.
+func (p *Progress) Cancelled() { p.Cancel = true }
