@@ -1,0 +1,280 @@
+package convergence
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Decide returns the commands that come next, in the order they are to be
+// dispatched; none while any attempt is in flight, so that a batch is a barrier.
+// Commands other than turns stand alone. It is total: every state has an answer.
+func (m *Machine) Decide(s State) []Command {
+	steps := m.next(s)
+	commands := make([]Command, 0, len(steps))
+	for _, step := range steps {
+		commands = append(commands, m.render(s, step))
+	}
+	return commands
+}
+
+// next is the strict order of decisions.
+func (m *Machine) next(s State) []step {
+	if s.inFlight() {
+		return nil
+	}
+	if s.PauseReason != "" {
+		return m.pauseStep(s.PauseCode, s.PauseReason)
+	}
+	if s.Failure != nil {
+		return m.failStep(s.Failure.Code, s.Failure.Message)
+	}
+	if s.Phase == PhaseSettled {
+		return m.settled(s)
+	}
+	for _, n := range m.order {
+		if m.status(s, n) == StatusPaused {
+			return m.pauseStep(PauseNode, fmt.Sprintf("node %s is paused", n.id))
+		}
+	}
+	if steps := m.writerFailed(s); steps != nil {
+		return steps
+	}
+	switch s.Phase {
+	case PhaseBody:
+		return m.body(s)
+	case PhaseReview:
+		return m.review(s)
+	}
+	return m.failStep(CodeInvalidState, fmt.Sprintf("the state has the unknown phase %q", s.Phase))
+}
+
+func (m *Machine) nodeState(s State, n *node) NodeState {
+	st, _ := s.Nodes.Get(n.id)
+	return st
+}
+
+func (m *Machine) status(s State, n *node) Status { return m.nodeState(s, n).Status }
+
+func (m *Machine) waiting(s State, n *node) bool {
+	status := m.status(s, n)
+	return status == StatusPending || status == StatusFailed
+}
+
+func (m *Machine) settled(s State) []step {
+	for _, n := range m.order {
+		if n.seat == nil && m.status(s, n) == StatusFailed {
+			return m.failStep(CodeNodeFailed, m.failureWords(s, n))
+		}
+	}
+	return m.exhausted(s)
+}
+
+func (m *Machine) failureWords(s State, n *node) string {
+	return fmt.Sprintf("%s %s failed: %s", n.role, n.id, m.nodeState(s, n).Code)
+}
+
+func (m *Machine) exhausted(s State) []step {
+	return m.failStep(CodeExhausted, fmt.Sprintf("no convergence within the limits: iteration %d, %d repairs", s.Iteration, s.Restarts))
+}
+
+// writerFailed ends the run for the first non-seat that may not be retried.
+func (m *Machine) writerFailed(s State) []step {
+	for _, n := range []*node{m.generator, m.evaluator, m.repair} {
+		st := m.nodeState(s, n)
+		if st.Status != StatusFailed {
+			continue
+		}
+		if m.rules.RetryPerRound || st.Attempts > m.definition.Data.RetryCapPerNode {
+			return m.failStep(CodeNodeFailed, m.failureWords(s, n))
+		}
+	}
+	return nil
+}
+
+func (m *Machine) body(s State) []step {
+	switch {
+	case m.waiting(s, m.generator):
+		return m.dispatchBody(s, m.generator)
+	case m.waiting(s, m.evaluator):
+		return m.dispatchBody(s, m.evaluator)
+	case m.rules.RepairFailedGate:
+		return m.repairOr(s, m.exhausted)
+	}
+	return m.failStep(CodeInvalidState, "the body is done but neither review nor repair was decided")
+}
+
+func (m *Machine) dispatchBody(s State, n *node) []step {
+	attempt := m.nodeState(s, n).Attempts + 1
+	return []step{{kind: KindDispatch, node: n, position: "convergence/" + itoa(s.Iteration) + "/" + n.id + "/" + itoa(attempt)}}
+}
+
+// repairOr dispatches the repair with everything that blocks, or returns what
+// ends the run when none is left.
+func (m *Machine) repairOr(s State, otherwise func(State) []step) []step {
+	if s.Restarts >= m.repairs() {
+		return otherwise(s)
+	}
+	return m.dispatchRepair(s)
+}
+
+func (m *Machine) dispatchRepair(s State) []step {
+	attempt := m.nodeState(s, m.repair).Attempts + 1
+	position := "convergence/repair/" + itoa(s.Restarts+1) + "/" + itoa(attempt)
+	return []step{{kind: KindDispatch, node: m.repair, position: position, blocking: m.blocking(s)}}
+}
+
+func (m *Machine) review(s State) []step {
+	if s.ReviewEvidence == nil {
+		return m.failStep(CodeEvidenceInvalid, "the evaluator gave no valid review evidence (inputHashes, workspaceFingerprint, proofArtifactDigest), so no seat can be asked")
+	}
+	if m.rules.MissingSeatStops {
+		if missing := m.missing(s, func(st NodeState) bool { return st.Code == FailEngineUnavailable }); len(missing) > 0 {
+			return m.unresolved(missing)
+		}
+	}
+	if seats := m.candidates(s); len(seats) > 0 {
+		return m.dispatchSeats(s, seats)
+	}
+	if m.rules.MissingSeatStops {
+		if missing := m.missing(s, func(NodeState) bool { return true }); len(missing) > 0 {
+			return m.unresolved(missing)
+		}
+	}
+	if m.rules.BlockBeforeQuorum {
+		if len(m.blocking(s)) > 0 || !s.GateMet {
+			return m.repairOr(s, m.exhausted)
+		}
+	}
+	if m.quorumMet(s) {
+		return []step{{kind: KindComplete}}
+	}
+	return m.withoutQuorum(s)
+}
+
+// candidates are the seats to ask, in declaration order.
+func (m *Machine) candidates(s State) []*node {
+	var seats []*node
+	for _, seat := range m.seats {
+		n := m.nodes[seat.id]
+		if m.mayAsk(s, n) {
+			seats = append(seats, n)
+		}
+	}
+	return seats
+}
+
+func (m *Machine) mayAsk(s State, n *node) bool {
+	rec, _ := s.Seats.Get(n.id)
+	switch rec.Outcome {
+	case OutcomeNone, OutcomeInvalid, OutcomeNonVerdict:
+	default:
+		return false
+	}
+	st := m.nodeState(s, n)
+	within := m.counted(st) <= m.definition.Data.RetryCapPerNode
+	switch st.Status {
+	case StatusPending:
+		return within || !m.rules.CapEveryAsk
+	case StatusFailed:
+		return within
+	}
+	return false
+}
+
+func (m *Machine) dispatchSeats(s State, seats []*node) []step {
+	if k := m.definition.Data.SeatConcurrency; int64(len(seats)) > k {
+		seats = seats[:k]
+	}
+	steps := make([]step, 0, len(seats))
+	for _, n := range seats {
+		attempt := m.nodeState(s, n).Attempts + 1
+		steps = append(steps, step{kind: KindDispatch, node: n, position: "review/" + itoa(s.Iteration) + "/" + n.id + "/" + itoa(attempt)})
+	}
+	return steps
+}
+
+// missing names the required seats without a valid answer whose node fits.
+func (m *Machine) missing(s State, fits func(NodeState) bool) []string {
+	var words []string
+	for _, seat := range m.seats {
+		rec, _ := s.Seats.Get(seat.id)
+		st, _ := s.Nodes.Get(seat.id)
+		if rec.Answered || rec.Outcome == OutcomeSkipped || rec.Outcome == OutcomeWaived || !fits(st) {
+			continue
+		}
+		why := "no valid answer"
+		if st.Code != "" {
+			why = st.Code
+		}
+		words = append(words, fmt.Sprintf("%s (%s)", seat.id, why))
+	}
+	return words
+}
+
+// unresolved ends a basic run and pauses a full one.
+func (m *Machine) unresolved(missing []string) []step {
+	words := "seats without a valid answer: " + strings.Join(missing, ", ")
+	if m.full() {
+		return m.pauseStep(PauseUnresolved, words)
+	}
+	return m.failStep(CodeSeatUnresolved, words)
+}
+
+// withoutQuorum is the form's order once the quorum test failed.
+func (m *Machine) withoutQuorum(s State) []step {
+	if blocking := m.blocking(s); len(blocking) > 0 {
+		if ids := m.escalated(s, blocking); len(ids) > 0 {
+			return m.failStep(CodeEscalated, "findings came back too often: "+strings.Join(ids, ", "))
+		}
+		if s.Restarts >= m.repairs() {
+			return m.exhausted(s)
+		}
+		if m.waiting(s, m.repair) {
+			return m.dispatchRepair(s)
+		}
+	}
+	var open []string
+	for _, seat := range m.seats {
+		if rec, _ := s.Seats.Get(seat.id); rec.Outcome == OutcomeNone || rec.Outcome == OutcomeNonVerdict {
+			open = append(open, seat.id)
+		}
+	}
+	if len(open) > 0 {
+		return m.pauseStep(PauseUnresolved, "seats unresolved after their retries: "+strings.Join(open, ", "))
+	}
+	return m.failStep(CodeUnreachable, m.quorumWords(s))
+}
+
+// blocking lists the findings of every seat that blocks, in declaration order.
+func (m *Machine) blocking(s State) []Blocking {
+	var found []Blocking
+	for _, seat := range m.seats {
+		rec, _ := s.Seats.Get(seat.id)
+		if rec.Verdict != VerdictFindings {
+			continue
+		}
+		for _, f := range rec.Findings {
+			found = append(found, Blocking{ID: f.ID, Kind: f.Kind, Evidence: f.Evidence, Severity: f.Severity, Seat: seat.id})
+		}
+	}
+	return found
+}
+
+// escalated lists the blocking findings that were counted too often, once each.
+func (m *Machine) escalated(s State, blocking []Blocking) []string {
+	if m.rules.EscalateAt == 0 {
+		return nil
+	}
+	var ids []string
+	named := map[string]bool{}
+	for _, b := range blocking {
+		if rounds, _ := s.FindingRounds.Get(b.ID); rounds >= int64(m.rules.EscalateAt) && !named[b.ID] {
+			named[b.ID] = true
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

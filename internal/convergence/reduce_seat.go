@@ -1,0 +1,131 @@
+package convergence
+
+// seatDone judges a seat's answer. Identity comes from the receipt of this
+// attempt, never from the answer; findings count only on equal evidence.
+func (f *fold) seatDone(n *node, st NodeState, result value) {
+	if f.seat(n).Stale {
+		f.setSeat(n, SeatState{Outcome: OutcomeInvalid})
+		f.finish(n, st, StatusPending)
+		return
+	}
+	rec := f.m.readAnswer(f.s.ReviewEvidence, n.seat, st, result)
+	f.countFindings(rec.Findings)
+	switch {
+	case f.m.trusted(rec):
+		f.finish(n, st, StatusPassed)
+	case f.m.counted(st) <= f.m.definition.Data.RetryCapPerNode:
+		f.finish(n, st, StatusPending)
+	default:
+		rec.Outcome = OutcomeNonVerdict
+		f.finish(n, st, StatusPassed)
+	}
+	f.setSeat(n, rec)
+}
+
+// trusted reports whether an answer stands as given; what is not trusted is
+// asked again while the cap permits.
+func (m *Machine) trusted(rec SeatState) bool {
+	if m.rules.ReaskUntrusted {
+		return rec.Answered
+	}
+	return rec.Verdict != VerdictPass || rec.Outcome == OutcomeValid
+}
+
+// readAnswer turns a result into a seat record.
+func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value) SeatState {
+	rec := SeatState{Verdict: readVerdict(result.get("verdict"))}
+	confidence := result.get("confidence")
+	if confidence.kind == kindNumber {
+		number := confidence.number
+		rec.Confidence = &number
+	}
+	if st.Receipt != nil {
+		rec.Provider, rec.ModelFamily = st.Receipt.Provider, st.Receipt.ModelFamily
+	}
+	rec.Evidence = s.view(readEvidence(result))
+	bound := sameView(rec.Evidence, s.view(current))
+	if bound {
+		rec.Findings = readFindings(result.get("findings"))
+	}
+	sure := confidence.kind == kindNumber || m.rules.VerdictOnly && !m.requireFindings() && (confidence.kind == kindNull || confidence.kind == kindAbsent)
+	consistent := !m.rules.ConsistentAnswers || m.consistent(rec)
+	switch {
+	case rec.Verdict == VerdictNone:
+	case rec.Verdict == VerdictPass && sure && bound && consistent:
+		rec.Outcome, rec.Answered = OutcomeValid, true
+	default:
+		rec.Outcome = OutcomeInvalid
+		rec.Answered = bound && consistent && rec.Verdict != VerdictPass && (confidence.kind == kindNumber || !m.requireFindings())
+	}
+	return rec
+}
+
+// consistent reports whether a verdict agrees with its findings: a block names
+// at least one, a pass none of high severity.
+func (m *Machine) consistent(rec SeatState) bool {
+	if rec.Verdict == VerdictFindings {
+		return len(rec.Findings) > 0
+	}
+	for _, finding := range rec.Findings {
+		if rec.Verdict == VerdictPass && finding.Severity == SeverityHigh {
+			return false
+		}
+	}
+	return true
+}
+
+func readVerdict(v value) Verdict {
+	switch verdict := Verdict(v.text); verdict {
+	case VerdictPass, VerdictFindings, VerdictLowConfidence:
+		return verdict
+	}
+	return VerdictNone
+}
+
+// Finding kinds and severities.
+const (
+	KindPatch      = "patch"
+	KindDecision   = "decision"
+	SeverityHigh   = "high"
+	SeverityMedium = "medium"
+	SeverityLow    = "low"
+)
+
+func readFindings(list value) []Finding {
+	if list.kind != kindArray {
+		return nil
+	}
+	var findings []Finding
+	for _, item := range list.members {
+		id, kind, evidence := item.value.get("id"), item.value.get("kind"), item.value.get("evidence")
+		if !id.isText() || !evidence.isText() || kind.text != KindPatch && kind.text != KindDecision {
+			continue
+		}
+		findings = append(findings, Finding{ID: id.text, Kind: kind.text, Severity: item.value.get("severity").text, Evidence: evidence.text})
+	}
+	return findings
+}
+
+// countFindings counts reports, or, with CountReturns, rounds in which a known
+// finding came back.
+func (f *fold) countFindings(findings []Finding) {
+	for _, finding := range findings {
+		if f.m.rules.CountReturns {
+			seen, known := f.s.FindingSeen.Get(finding.ID)
+			f.s.FindingSeen = f.s.FindingSeen.With(finding.ID, f.s.Iteration)
+			if !known || seen == f.s.Iteration {
+				continue
+			}
+		}
+		rounds, _ := f.s.FindingRounds.Get(finding.ID)
+		f.s.FindingRounds = f.s.FindingRounds.With(finding.ID, rounds+1)
+	}
+}
+
+// counted is how many attempts of a node the retry cap counts.
+func (m *Machine) counted(st NodeState) int64 {
+	if m.rules.RetryPerRound {
+		return st.RoundAttempts
+	}
+	return st.Attempts
+}

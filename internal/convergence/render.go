@@ -1,0 +1,145 @@
+package convergence
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// DispatchInput is the input of a dispatch command. Generator and evaluator get
+// the summary only; see the fields for the rest.
+type DispatchInput struct {
+	// PositionSummary says in words which attempt this is.
+	PositionSummary string `json:"positionSummary"`
+	// ProofArtifactDigest is what a seat must echo.
+	ProofArtifactDigest string `json:"proofArtifactDigest,omitempty"`
+	// Findings is what a repair must address; never nil for a repair.
+	Findings *[]Blocking `json:"findings,omitempty"`
+	// GateMet tells a repair whether the verifier passed (Rules.SpokenInputs).
+	GateMet *bool `json:"gateMet,omitempty"`
+}
+
+// CompleteOutput is the output of a complete command.
+type CompleteOutput struct {
+	Iterations int64             `json:"iterations"`
+	Restarts   int64             `json:"restarts"`
+	Seats      map[string]string `json:"seats"`
+	Findings   []Blocking        `json:"findings"`
+}
+
+// render writes the input and output of a step.
+func (m *Machine) render(s State, st step) Command {
+	c := Command{Kind: st.kind, Position: st.position, Reason: st.reason, Code: st.code, Message: st.message}
+	switch st.kind {
+	case KindDispatch:
+		c.NodeID = st.node.id
+		c.Input = encode(m.dispatchInput(s, st))
+	case KindComplete:
+		c.Output = encode(m.output(s))
+	}
+	return c
+}
+
+func (m *Machine) dispatchInput(s State, st step) DispatchInput {
+	n, attempt := st.node, m.nodeState(s, st.node).Attempts+1
+	switch n.role {
+	case RoleSeat:
+		return DispatchInput{PositionSummary: summary("review", s.Iteration, n.id, attempt), ProofArtifactDigest: s.ReviewEvidence.ProofArtifactDigest}
+	case RoleRepair:
+		in := DispatchInput{PositionSummary: "repair round " + itoa(s.Restarts+1)}
+		findings := m.spoken(st.blocking)
+		in.Findings = &findings
+		if m.rules.SpokenInputs {
+			met := s.GateMet
+			in.GateMet = &met
+		}
+		return in
+	}
+	return DispatchInput{PositionSummary: summary("convergence", s.Iteration, n.id, attempt)}
+}
+
+func summary(prefix string, iteration int64, id string, attempt int64) string {
+	return fmt.Sprintf("%s/%d, node %s, attempt %d", prefix, iteration, id, attempt)
+}
+
+// spoken keeps or drops what the form's exact shape does not have.
+func (m *Machine) spoken(blocking []Blocking) []Blocking {
+	findings := make([]Blocking, 0, len(blocking))
+	for _, b := range blocking {
+		if !m.rules.SpokenInputs {
+			b.Seat, b.Severity = "", ""
+		}
+		findings = append(findings, b)
+	}
+	return findings
+}
+
+func (m *Machine) output(s State) CompleteOutput {
+	out := CompleteOutput{Iterations: s.Iteration, Restarts: s.Restarts, Seats: map[string]string{}, Findings: m.spoken(m.blocking(s))}
+	for _, seat := range m.seats {
+		out.Seats[seat.id] = m.label(s, seat)
+	}
+	return out
+}
+
+// Labels of a seat beyond the outcomes.
+const (
+	LabelAccepted  = "accepted"
+	LabelPending   = "pending"
+	LabelNonVoting = "non-voting" // a pass of a seat that does not vote
+)
+
+func (m *Machine) label(s State, seat *seat) string {
+	rec, _ := s.Seats.Get(seat.id)
+	switch rec.Outcome {
+	case OutcomeNone:
+		return LabelPending
+	case OutcomeValid:
+		switch {
+		case m.countsNot(s, seat) == "":
+			return LabelAccepted
+		case !seat.voting:
+			return LabelNonVoting
+		}
+		return string(OutcomeInvalid)
+	}
+	return string(rec.Outcome)
+}
+
+// SeatOutcome is where one seat stands: Outcome as the form knows it (null when
+// it was not asked or gave no verdict), Label as a complete output would show it.
+type SeatOutcome struct {
+	Outcome *Outcome `json:"outcome"`
+	Label   string   `json:"label"`
+	Verdict Verdict  `json:"verdict,omitempty"`
+	Voting  bool     `json:"voting"`
+	// Reason says why the seat does not count, if it answered.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Outcomes returns where every seat stands, by seat id.
+func (m *Machine) Outcomes(s State) map[string]SeatOutcome {
+	outcomes := make(map[string]SeatOutcome, len(m.seats))
+	for _, seat := range m.seats {
+		rec, _ := s.Seats.Get(seat.id)
+		o := SeatOutcome{Label: m.label(s, seat), Verdict: rec.Verdict, Voting: seat.voting}
+		if rec.Outcome != OutcomeNone {
+			o.Outcome = &rec.Outcome
+			o.Reason = m.countsNot(s, seat)
+		}
+		outcomes[seat.id] = o
+	}
+	return outcomes
+}
+
+// encode writes JSON without HTML escapes, so that a printed command reads as
+// it is. Map keys are sorted by encoding/json. It panics only on a bug here.
+func encode(v any) json.RawMessage {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("convergence: encode %T: %v", v, err))
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
