@@ -1,0 +1,104 @@
+package view
+
+import (
+	"conclave/internal/record"
+)
+
+// kind says what an event is about. The zero kind is none.
+type kind int
+
+const (
+	iterationBegan kind = iota + 1
+	stepBegan
+	// stepAgain is a further attempt after a lost worker.
+	stepAgain
+	stepEnded
+	noted
+	waiting
+)
+
+// event is one new thing in a run.
+type event struct {
+	kind      kind
+	iteration int
+	of        int
+	step      record.Step
+	text      string
+}
+
+// seen is what was shown already.
+type seen struct {
+	steps     map[string]progress
+	iteration int
+	notes     map[string]bool
+	waiting   string
+}
+
+// progress is how far a step was shown.
+type progress struct {
+	status   record.StepStatus
+	attempts int
+}
+
+func nothing() seen { return seen{steps: map[string]progress{}, notes: map[string]bool{}} }
+
+// diff returns what is new in run since s, in the order in which it reads
+// well, and what is shown after it. It changes neither argument.
+func diff(s seen, run record.Run) ([]event, seen) {
+	next := s.clone()
+	var events []event
+	for _, step := range run.Steps {
+		events = append(events, next.step(step, run.MaxIters)...)
+	}
+	for _, note := range run.Notes {
+		if !next.notes[note] {
+			next.notes[note] = true
+			events = append(events, event{kind: noted, text: note})
+		}
+	}
+	if run.Waiting != next.waiting {
+		next.waiting = run.Waiting
+		if run.Waiting != "" {
+			events = append(events, event{kind: waiting, text: run.Waiting})
+		}
+	}
+	return events, next
+}
+
+func (s seen) clone() seen {
+	next := seen{steps: make(map[string]progress, len(s.steps)), iteration: s.iteration, notes: make(map[string]bool, len(s.notes)), waiting: s.waiting}
+	for id, p := range s.steps {
+		next.steps[id] = p
+	}
+	for note := range s.notes {
+		next.notes[note] = true
+	}
+	return next
+}
+
+// step returns what is new about one step, and remembers it.
+func (s *seen) step(step record.Step, of int) []event {
+	before, known := s.steps[step.ID]
+	now := progress{step.Status, max(step.Attempts, before.attempts)}
+	if known && now == before {
+		return nil
+	}
+	s.steps[step.ID] = now
+	var events []event
+	if step.Iteration > s.iteration {
+		s.iteration = step.Iteration
+		events = append(events, event{kind: iterationBegan, iteration: step.Iteration, of: of})
+	}
+	switch {
+	case step.Status != record.Running && known && before.status == step.Status:
+		return events // only its number of attempts came late
+	case step.Status != record.Running:
+		return append(events, event{kind: stepEnded, step: step})
+	case known && before.status == record.Running && now.attempts > max(before.attempts, 1):
+		return append(events, event{kind: stepAgain, step: step})
+	case known && before.status == record.Running:
+		return events
+	default:
+		return append(events, event{kind: stepBegan, step: step})
+	}
+}
