@@ -37,7 +37,6 @@ func digestBytes(canonical []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-
 func appendCanonical(b []byte, v value) []byte {
 	switch v.kind {
 	case kindFalse:

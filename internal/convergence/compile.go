@@ -1,6 +1,9 @@
 package convergence
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Machine is a compiled definition under one rule set. It is immutable and safe
 // for concurrent use.
@@ -161,9 +164,50 @@ func (m *Machine) writerExclusion() bool {
 	return m.definition.Data.WriterExclusion == nil || *m.definition.Data.WriterExclusion
 }
 
-func (m *Machine) requireFindings() bool {
+// RequireFindings reports whether seats must give a structured answer with a
+// confidence.
+func (m *Machine) RequireFindings() bool {
 	if m.definition.Data.RequireFindings != nil {
 		return *m.definition.Data.RequireFindings
 	}
 	return m.full()
+}
+
+// Role returns the role of a node; "" when there is no such node.
+func (m *Machine) Role(nodeID string) Role {
+	if n, ok := m.nodes[nodeID]; ok {
+		return n.role
+	}
+	return ""
+}
+
+// Voting reports whether a node is a seat that may count towards the quorum.
+func (m *Machine) Voting(nodeID string) bool {
+	n, ok := m.nodes[nodeID]
+	return ok && n.seat != nil && n.seat.voting
+}
+
+// Lane returns a node's lane; the zero Lane for a data-only or unknown node.
+func (m *Machine) Lane(nodeID string) Lane {
+	if n, ok := m.nodes[nodeID]; ok && n.lane != nil {
+		return *n.lane
+	}
+	return Lane{}
+}
+
+// Writers returns the ids of generator and repair, in that order.
+func (m *Machine) Writers() []string { return []string{m.generator.id, m.repair.id} }
+
+// EvidenceGlobs lists the evidence keys that the host must hash as globs of the
+// repository: once each, in declaration order.
+func (m *Machine) EvidenceGlobs() []string {
+	var globs []string
+	for _, s := range m.seats {
+		for _, key := range s.paths {
+			if !m.reportedAlways(key) && !slices.Contains(globs, key) {
+				globs = append(globs, key)
+			}
+		}
+	}
+	return globs
 }

@@ -117,13 +117,18 @@ var reportedKeys = []string{"requirement", "contract", "constraints"}
 // that watches it could never answer on current evidence.
 func (m *Machine) checkReported(r *report, s *seat) {
 	for i, key := range s.paths {
-		if key == m.generator.id || key == m.repair.id || slices.Contains(reportedKeys, key) || looksLikeGlob(key) {
+		if m.reportedAlways(key) || looksLikeGlob(key) {
 			continue
 		}
 		r.add(CodeUnreportedEvidence, nodePath(s.id, "/data/evidencePaths/"+strconv.Itoa(i)),
 			"nobody reports %q: name a writer node (%q, %q), %s, or a glob of the repository such as \"docs/**\"",
 			key, m.generator.id, m.repair.id, strings.Join(reportedKeys, ", "))
 	}
+}
+
+// reportedAlways reports whether every evaluator of a live run reports the key.
+func (m *Machine) reportedAlways(key string) bool {
+	return key == m.generator.id || key == m.repair.id || slices.Contains(reportedKeys, key)
 }
 
 // looksLikeGlob accepts relative patterns inside the repository. A plain word is

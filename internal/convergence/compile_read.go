@@ -17,7 +17,7 @@ func readDefinition(root value, rules Rules) Definition {
 	}
 	for _, item := range root.get("edges").members {
 		e := item.value
-		def.Edges = append(def.Edges, Edge{ID: e.get("id").text, Source: e.get("source").text, Target: e.get("target").text})
+		def.Edges = append(def.Edges, Edge{ID: e.get("id").text, Source: e.get("source").text, Target: e.get("target").text, Data: appendCanonical(nil, e.get("data"))})
 	}
 	return def
 }

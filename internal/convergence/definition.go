@@ -1,5 +1,7 @@
 package convergence
 
+import "encoding/json"
+
 // Definition is a review loop as data. Fields and ranges are the form's; the
 // keys of Data that follow RetryCapPerNode, and Node data's Voting, are extensions that only
 // rule sets with ReadExtensions understand. The others ignore them.
@@ -107,9 +109,10 @@ type Target struct {
 
 // Edge is validated and otherwise ignored by the form.
 type Edge struct {
-	ID     string `json:"id"`
-	Source string `json:"source"`
-	Target string `json:"target"`
+	ID     string          `json:"id"`
+	Source string          `json:"source"`
+	Target string          `json:"target"`
+	Data   json.RawMessage `json:"data"`
 }
 
 // targets returns the requested target and all substitutions.

@@ -1,7 +1,5 @@
 package convergence
 
-import "slices"
-
 // Kind and TypeVersion identify the form in a plan; a stored plan of another
 // type version is refused.
 const (
@@ -57,6 +55,13 @@ type ConcurrencyPolicy struct {
 	Seats int64 `json:"seats"`
 }
 
+// EdgeDescription is an edge without its data.
+type EdgeDescription struct {
+	ID     string `json:"id"`
+	Source string `json:"source"`
+	Target string `json:"target"`
+}
+
 // Description is what a compiled definition says of itself before it is
 // resolved to real engines.
 type Description struct {
@@ -65,7 +70,7 @@ type Description struct {
 	OutputContract Contract           `json:"outputContract"`
 	Phases         []PhaseDescription `json:"phases"`
 	Nodes          []NodeDescription  `json:"nodes"`
-	Edges          []Edge             `json:"edges"`
+	Edges          []EdgeDescription  `json:"edges"`
 	Policies       Policies           `json:"policies"`
 	ExecutionLanes []Lane             `json:"executionLanes"`
 	Permissions    []Permission       `json:"permissions"`
@@ -81,11 +86,14 @@ func (m *Machine) Describe() Description {
 		OutputContract: Contract{"iterations": "number", "seats": "object", "findings": "array"},
 		Phases:         []PhaseDescription{{ID: Kind, Name: "Convergence", NodeIDs: []string{}}},
 		Nodes:          []NodeDescription{},
-		Edges:          slices.Clone(d.Edges),
+		Edges:          []EdgeDescription{},
 		Policies:       Policies{Retry: RetryPolicy{d.Data.RetryCapPerNode}, Concurrency: ConcurrencyPolicy{d.Data.SeatConcurrency}},
 		ExecutionLanes: []Lane{},
 		Permissions:    []Permission{},
 		Bounds:         m.Bounds(),
+	}
+	for _, e := range d.Edges {
+		desc.Edges = append(desc.Edges, EdgeDescription{ID: e.ID, Source: e.Source, Target: e.Target})
 	}
 	seen := map[string]bool{}
 	for _, n := range m.order {

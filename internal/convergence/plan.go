@@ -69,7 +69,7 @@ type PlanDocument struct {
 	OutputContract Contract           `json:"outputContract"`
 	Phases         []PhaseDescription `json:"phases"`
 	Nodes          []NodeDescription  `json:"nodes"`
-	Edges          []Edge             `json:"edges"`
+	Edges          []EdgeDescription  `json:"edges"`
 	Policies       Policies           `json:"policies"`
 	ExecutionLanes []PlanLane         `json:"executionLanes"`
 	Permissions    PlanPermissions    `json:"permissions"`

@@ -47,7 +47,7 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 	if bound {
 		rec.Findings = readFindings(result.get("findings"))
 	}
-	sure := confidence.kind == kindNumber || m.rules.VerdictOnly && !m.requireFindings() && (confidence.kind == kindNull || confidence.kind == kindAbsent)
+	sure := confidence.kind == kindNumber || m.rules.VerdictOnly && !m.RequireFindings() && (confidence.kind == kindNull || confidence.kind == kindAbsent)
 	consistent := !m.rules.ConsistentAnswers || m.consistent(rec)
 	switch {
 	case rec.Verdict == VerdictNone:
@@ -55,7 +55,7 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 		rec.Outcome, rec.Answered = OutcomeValid, true
 	default:
 		rec.Outcome = OutcomeInvalid
-		rec.Answered = bound && consistent && rec.Verdict != VerdictPass && (confidence.kind == kindNumber || !m.requireFindings())
+		rec.Answered = bound && consistent && rec.Verdict != VerdictPass && (confidence.kind == kindNumber || !m.RequireFindings())
 	}
 	return rec
 }
