@@ -103,7 +103,7 @@ func (p *Progress) receipt(call Call, result TurnResult) {
 	if result.Reported != nil {
 		payload["effective"] = identity(*result.Reported)
 	}
-	p.event("engine-attempt-recorded", payload)
+	p.event(convergence.EventEngine, payload)
 }
 
 func identity(e record.Engine) map[string]string {
@@ -139,7 +139,7 @@ func (p *Progress) designDone(step *record.Step, result TurnResult) {
 func (p *Progress) writerDone(call Call, result TurnResult) {
 	p.Latest = result.Snapshot
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = result.TotalDiff, result.Total
-	p.event("node-completed", map[string]any{
+	p.event(convergence.EventCompleted, map[string]any{
 		"nodeId": call.NodeID, "position": call.Position,
 		"result": map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed},
 	})
@@ -151,7 +151,7 @@ func (p *Progress) seatDone(call Call, result TurnResult) {
 	view, _ := p.machine.SeatView(p.State, call.NodeID)
 	verdict := map[string]string{"pass": "pass", "block": "findings"}[result.Verdict]
 	p.Answers[call.NodeID] = answer{Final: result.Final}
-	p.event("node-completed", map[string]any{
+	p.event(convergence.EventCompleted, map[string]any{
 		"nodeId": call.NodeID, "position": call.Position,
 		"result": map[string]any{
 			"verdict": verdict, "confidence": result.Confidence, "findings": p.findings(call, result),
@@ -165,7 +165,7 @@ func (p *Progress) nodeFailed(call Call, step *record.Step, result TurnResult) {
 	if call.Turn.Seat != "" {
 		p.Answers[call.Turn.Seat] = answer{Problem: step.Message}
 	}
-	p.event("node-failed", map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(result)})
+	p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(result)})
 }
 
 func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
@@ -179,7 +179,7 @@ func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
 	step.Artifacts, step.Restored = v.Artifacts, v.Restored
 	if v.Class != record.ClassOK {
 		step.Status = statusOf(v.Class)
-		p.event("node-failed", map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(TurnResult{Class: v.Class, Code: v.Code})})
+		p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(TurnResult{Class: v.Class, Code: v.Code})})
 		return
 	}
 	p.Verified = verified{Failure: v.Failure, Lint: v.Lint, Summary: p.verifySummary(v)}
@@ -191,13 +191,13 @@ func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
 	}
 	result := p.evidence(v)
 	result["gateMet"] = v.Gate == GatePass || v.Gate == GateNotRun
-	p.event("node-completed", map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": result})
+	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": result})
 }
 
 // evidence is what reviews of this snapshot are bound to (design section 4).
 func (p *Progress) evidence(v VerifyResult) map[string]any {
 	hashes := map[string]string{"requirement": p.in.Requirement.Digest, "contract": p.Contract.Digest, "constraints": digestOf(p.in.Constraints)}
-	for _, node := range p.machine.Writers() {
+	for _, node := range p.nodes.writers {
 		hashes[node] = p.Latest.Tree
 	}
 	for glob, digest := range v.Globs {

@@ -30,9 +30,11 @@ type Carry struct {
 	// Verified is what the last verify step left for prompts.
 	Verified verified `json:"verified"`
 	// Failure is why a step outside the machine ended the run.
-	Failure string    `json:"failure,omitempty"`
-	Cancel  bool      `json:"cancel,omitempty"`
-	Started time.Time `json:"started"`
+	Failure string `json:"failure,omitempty"`
+	Cancel  bool   `json:"cancel,omitempty"`
+	// Interrupted says that a person stopped the turns and may resume the run.
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Started     time.Time `json:"started"`
 	// Bundled is the mark of the last bundle; Landed says that landing was tried.
 	Bundled     string `json:"bundled,omitempty"`
 	LandingDone bool   `json:"landing_done,omitempty"`
@@ -59,6 +61,7 @@ type Progress struct {
 	Carry
 	in      Input
 	machine *convergence.Machine
+	nodes   nodes
 }
 
 // MismatchError says that a stored run was made by other code (STORED_GRAPH_MISMATCH).
@@ -83,7 +86,7 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{in: in, machine: machine}
+	p := &Progress{in: in, machine: machine, nodes: nodesOf(machine)}
 	if in.Resume != nil {
 		if in.Resume.Schema != CarrySchema {
 			return nil, &MismatchError{"state schema", fmt.Sprint(in.Resume.Schema), fmt.Sprint(CarrySchema)}
@@ -104,12 +107,12 @@ func newRecord(in Input, machine *convergence.Machine, workflowID string, starte
 	notes := append([]string{}, machine.Warnings()...)
 	return record.Run{
 		Schema: record.Schema, RunID: in.RunID, WorkflowID: workflowID, Requirement: in.Title,
-		Preset: in.Preset, Discipline: machine.Definition().Data.Discipline, Rules: in.Rules, PlanDigest: in.PlanDigest,
+		Preset: in.Preset, Discipline: string(machine.Definition().Data.Discipline), Rules: in.Rules, PlanDigest: in.PlanDigest,
 		Bounds: record.Bounds{
-			MinDispatches: bounds.Dispatches.Min.Value, MaxDispatches: bounds.Dispatches.Max.Value,
-			MaxConcurrency: bounds.MaxConcurrency.Value,
+			MinDispatches: int(bounds.Dispatches.Min.Value), MaxDispatches: int(bounds.Dispatches.Max.Value),
+			MaxConcurrency: int(bounds.MaxConcurrency.Value),
 		},
-		MaxIters: machine.Definition().Data.MaxIterations, DryRun: in.DryRun, SelfReviewed: in.SelfReviewed,
+		MaxIters: int(machine.Definition().Data.MaxIterations), DryRun: in.DryRun, SelfReviewed: in.SelfReviewed,
 		StartedAt: started.UTC().Format(time.RFC3339), Notes: notes,
 		Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
 		Refused: []record.RefusedRuling{}, Changed: []record.Change{}, Artifacts: map[string]artifact.Ref{},

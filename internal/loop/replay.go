@@ -14,7 +14,7 @@ func Replay(machine *convergence.Machine, events []convergence.Event) (dispatche
 	state := machine.Initial()
 	var batch []convergence.Command
 	for i, event := range events {
-		if event.Type == "node-dispatched" {
+		if event.Type == convergence.EventDispatched {
 			if len(batch) == 0 {
 				batch = machine.Decide(state)
 			}

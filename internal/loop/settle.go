@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"conclave/internal/convergence"
@@ -12,9 +11,9 @@ import (
 // stops maps the machine's end codes to stop reasons. A code that is not here
 // ends the run as a failed step, never as a success.
 var stops = map[string]record.Stop{
-	convergence.CodeExhausted:         record.MaxIters,
-	convergence.CodeStalled:           record.Stalled,
-	convergence.CodeQuorumUnreachable: record.NoReview,
+	convergence.CodeExhausted:   record.MaxIters,
+	convergence.CodeStalled:     record.Stalled,
+	convergence.CodeUnreachable: record.NoReview,
 }
 
 func stopOf(code string) record.Stop {
@@ -69,7 +68,7 @@ func (p *Progress) settle(stop record.Stop, message string) {
 
 func (p *Progress) settleWait() {
 	stop := record.NeedsRuling
-	if strings.HasPrefix(p.Run.Waiting, interruptedReason) {
+	if p.Interrupted {
 		stop = record.StopInterrupted
 	}
 	p.Run.Stop, p.Run.ExitCode, p.Run.Iterations = stop, stop.ExitCode(), p.Run.Iteration
@@ -96,18 +95,18 @@ func (p *Progress) interruptSteps() {
 	}
 }
 
-const interruptedReason = "interrupted"
-
 // Interrupt pauses the run at once; running turns are ended by the caller.
 func (p *Progress) Interrupt(reason string) {
-	p.event("limit-paused", map[string]any{"reason": reason})
+	p.Interrupted = true
+	p.event(convergence.EventLimit, map[string]any{"reason": reason})
 }
 
 // Resumed lets a waiting run go on.
 func (p *Progress) Resumed(reason string) {
 	p.Waits++
+	p.Interrupted = false
 	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
-	p.event("run-resumed", map[string]any{"reason": reason})
+	p.event(convergence.EventRunResumed, map[string]any{"reason": reason})
 }
 
 // Cancelled ends the run at the next call of Next.
