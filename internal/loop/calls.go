@@ -25,10 +25,10 @@ func (p *Progress) designCall(now time.Time) Call {
 
 // writerCall asks for an implement or a repair turn.
 func (p *Progress) writerCall(call *Call, command convergence.Command, now time.Time) {
-	target := p.nodes.requested(call.NodeID)
+	target := p.requested(call.NodeID)
 	turn := "implement"
 	p.Run.Iteration = int(p.State.Restarts) + 1
-	if p.nodes.role(call.NodeID) == convergence.RoleRepair {
+	if p.machine.Role(call.NodeID) == convergence.RoleRepair {
 		turn = "repair"
 		p.Run.Iteration++
 	}
@@ -45,8 +45,8 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 
 // seatCall asks one reviewer.
 func (p *Progress) seatCall(call *Call, now time.Time) {
-	target, seat := p.nodes.requested(call.NodeID), call.NodeID
-	voting := p.nodes.voting[seat]
+	target, seat := p.requested(call.NodeID), call.NodeID
+	voting := p.machine.Voting(seat)
 	call.Kind = CallTurn
 	step := p.newStep(call, record.Step{
 		Role: "reviewer", Turn: "review", Iteration: p.Run.Iteration, Adapter: target.Adapter,
@@ -69,7 +69,7 @@ func (p *Progress) verifyCall(call *Call, now time.Time) {
 	p.newStep(call, record.Step{Role: "verifier", Turn: "verify", Iteration: p.Run.Iteration}, now)
 	call.Verify = &VerifyRequest{
 		Workspace: p.workspace(), Step: call.Step, Command: p.in.Commands.Verify, Lint: p.in.Commands.Lint,
-		Timeout: p.in.Limits.VerifyTimeout, Globs: p.nodes.globs, At: now,
+		Timeout: p.in.Limits.VerifyTimeout, Globs: p.machine.EvidenceGlobs(), At: now,
 	}
 	call.Summary = fmt.Sprintf("iteration %d · verify", p.Run.Iteration)
 }
@@ -80,7 +80,7 @@ func (p *Progress) turn(call Call, target record.Engine, now time.Time) *TurnReq
 		Workspace: p.workspace(), Step: call.Step, Try: 1, Iteration: max(p.Run.Iteration, 1), Target: target,
 		Requirement: p.in.Requirement, Constraints: p.in.Constraints, Lint: p.Verified.Lint,
 		VerifyCommand: p.in.Commands.Verify, VerifySummary: p.Verified.Summary,
-		IdleTimeout: p.in.Limits.IdleTimeout, Discipline: string(data.Discipline), RequireFindings: data.RequireFindings != nil && *data.RequireFindings,
+		IdleTimeout: p.in.Limits.IdleTimeout, Discipline: string(data.Discipline), RequireFindings: p.machine.RequireFindings(),
 		VerdictMode: p.in.VerdictMode, DryRun: p.in.DryRun, At: now,
 	}
 }
@@ -116,6 +116,12 @@ func (p *Progress) feedback(command convergence.Command) Feedback {
 		out.Failure = p.Verified.Failure
 	}
 	return out
+}
+
+// requested is the engine that a node's lane asks for.
+func (p *Progress) requested(nodeID string) record.Engine {
+	t := p.machine.Lane(nodeID).Requested
+	return record.Engine{Adapter: t.Adapter, Provider: t.Provider, ModelFamily: t.ModelFamily, Model: t.Model}
 }
 
 // newStep appends a running step with the next number to the record.

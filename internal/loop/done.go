@@ -197,7 +197,7 @@ func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
 // evidence is what reviews of this snapshot are bound to (design section 4).
 func (p *Progress) evidence(v VerifyResult) map[string]any {
 	hashes := map[string]string{"requirement": p.in.Requirement.Digest, "contract": p.Contract.Digest, "constraints": digestOf(p.in.Constraints)}
-	for _, node := range p.nodes.writers {
+	for _, node := range p.machine.Writers() {
 		hashes[node] = p.Latest.Tree
 	}
 	for glob, digest := range v.Globs {

@@ -75,7 +75,7 @@ func (p *Progress) Next(now time.Time) []Call {
 // dispatch turns the machine's batch into calls. Before a writer starts, the
 // bundle of what went before is written; the design step comes before the first.
 func (p *Progress) dispatch(commands []convergence.Command, now time.Time) []Call {
-	role := p.nodes.role(commands[0].NodeID)
+	role := p.machine.Role(commands[0].NodeID)
 	if role == convergence.RoleGenerator || role == convergence.RoleRepair {
 		if bundle := p.bundle(fmt.Sprintf("before %s", commands[0].Position)); bundle != nil {
 			return bundle
@@ -93,7 +93,7 @@ func (p *Progress) dispatch(commands []convergence.Command, now time.Time) []Cal
 
 func (p *Progress) begin(command convergence.Command, now time.Time) Call {
 	call := Call{NodeID: command.NodeID, Position: command.Position}
-	switch role := p.nodes.role(command.NodeID); role {
+	switch role := p.machine.Role(command.NodeID); role {
 	case convergence.RoleEvaluator:
 		p.verifyCall(&call, now)
 	case convergence.RoleSeat:

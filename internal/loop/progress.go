@@ -61,7 +61,6 @@ type Progress struct {
 	Carry
 	in      Input
 	machine *convergence.Machine
-	nodes   nodes
 }
 
 // MismatchError says that a stored run was made by other code (STORED_GRAPH_MISMATCH).
@@ -86,7 +85,7 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Progress{in: in, machine: machine, nodes: nodesOf(machine)}
+	p := &Progress{in: in, machine: machine}
 	if in.Resume != nil {
 		if in.Resume.Schema != CarrySchema {
 			return nil, &MismatchError{"state schema", fmt.Sprint(in.Resume.Schema), fmt.Sprint(CarrySchema)}
