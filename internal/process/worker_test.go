@@ -45,7 +45,8 @@ func readEntry(t *testing.T, dir string) entry {
 
 func TestKilledWorkerLeavesNothing(t *testing.T) {
 	cmd, dir := startWorker(t)
-	require.Len(t, processesIn(dir), 3, "leader, tool and daemon")
+	require.Eventually(t, func() bool { return len(processesIn(dir)) == 3 }, 20*time.Second, 5*time.Millisecond,
+		"leader, tool and daemon; the daemon's parent has left")
 	e := readEntry(t, dir)
 	require.Equal(t, []string{"r", "t", "zoo"}, []string{e.Run, e.Turn, e.Name})
 

@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"conclave/internal/record"
+)
+
+// command is any program that the configuration describes: the prompt on standard input, the final message on standard
+// output or in a file, a declared identity. It has no event stream, so a clean exit with a message is its last word.
+type command struct{}
+
+func (command) Name() string        { return CommandName }
+func (command) Binary() string      { return "" }
+func (command) Variables() []string { return nil }
+
+func (command) settings(t TurnSpec, s Settings) (CommandSettings, error) {
+	c, ok := s.Commands[t.Target.Adapter]
+	if !ok || len(c.Argv) == 0 {
+		return c, Unavailable(fmt.Sprintf("agents.%s has no argv: describe the program in the configuration", t.Target.Adapter))
+	}
+	return c, nil
+}
+
+func (command) Invocation(t TurnSpec, s Settings) (Invocation, error) {
+	c, err := command{}.settings(t, s)
+	if err != nil {
+		return Invocation{}, err
+	}
+	path, err := ResolveBinary(t.Target.Adapter, s)
+	if err != nil {
+		return Invocation{}, err
+	}
+	result := filepath.Join(filepath.Clean(t.Scratch), "result.md")
+	mode := "read-only"
+	if t.Writing {
+		mode = "writing"
+	}
+	replace := strings.NewReplacer("{prompt}", t.PromptFile, "{result}", result, "{workspace}", t.Workspace, "{model}", modelFlag(t.Target))
+	args := make([]string, 0, len(c.Argv))
+	for _, a := range c.Argv[1:] {
+		args = append(args, replace.Replace(a))
+	}
+	fixed := map[string]string{"CONCLAVE_ROLE": t.Role, "CONCLAVE_MODE": mode, "CONCLAVE_MODEL": modelFlag(t.Target)}
+	inv := Invocation{Path: path, Args: args, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM}
+	if c.ResultFile {
+		inv.LastMessageFile = result
+		fixed["CONCLAVE_RESULT_FILE"] = result
+	}
+	inv.Env = environment(t, s, nil, fixed)
+	return inv, nil
+}
+
+func (command) Parser(t TurnSpec) Parser { return &commandParser{target: t.Target} }
+
+// commandMost bounds the message that is kept of standard output.
+const commandMost = 8 << 20
+
+type commandParser struct {
+	target   Target
+	out      bytes.Buffer
+	tooLarge bool
+}
+
+func (p *commandParser) Line(line []byte) []Event {
+	if p.out.Len()+len(line)+1 > commandMost {
+		p.tooLarge = true
+		return nil
+	}
+	p.out.Write(line)
+	p.out.WriteByte('\n')
+	if text := strings.TrimSpace(string(line)); text != "" {
+		return []Event{{Kind: EventMessage, Text: text}}
+	}
+	return nil
+}
+
+func (p *commandParser) Outcome(end ProcessEnd) Outcome {
+	o := Outcome{Final: p.out.Bytes()}
+	if len(bytes.TrimSpace(end.LastMessage)) > 0 {
+		o.Final, p.tooLarge = end.LastMessage, false
+	}
+	if end.Cause != "" && end.Cause != "start-failed" {
+		o.Reported = &Reported{Identity: p.target, Source: SourceAdapter}
+	}
+	f, ours := oursFirst(end, "")
+	switch {
+	case ours:
+		f.apply(&o)
+	case end.Code != 0:
+		died(end, networkSignatures, time.Now()).apply(&o)
+	case p.tooLarge:
+		failure{class: record.ClassMalformed, text: fmt.Sprintf("the final message is longer than %d bytes", commandMost)}.apply(&o)
+		o.Code, o.Final = CodeTooLarge, nil
+	case len(bytes.TrimSpace(o.Final)) == 0:
+		failure{class: record.ClassMalformed, text: "the final message is empty"}.apply(&o)
+	default:
+		o.Class, o.TerminalEvent = record.ClassOK, true
+	}
+	return o
+}

@@ -1,0 +1,148 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"conclave/internal/process"
+	"conclave/internal/record"
+)
+
+// messageLimit bounds Outcome.Message.
+const messageLimit = 1 << 10
+
+// short makes text one line of at most limit bytes without control characters.
+func short(text string, limit int) string {
+	if len(text) > 16*limit { // the rest could not be shown anyway
+		text = text[:16*limit]
+	}
+	text = strings.Join(strings.Fields(process.Clean(text)), " ")
+	if len(text) <= limit {
+		return text
+	}
+	const more = "..."
+	text = text[:limit-len(more)]
+	for len(text) > 0 {
+		if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size > 1 {
+			break
+		}
+		text = text[:len(text)-1]
+	}
+	return text + more
+}
+
+// failure is a class with what belongs to it.
+type failure struct {
+	class      Class
+	text       string
+	retryAfter time.Duration
+}
+
+func (f failure) code() string {
+	switch f.class {
+	case record.ClassOK:
+		return ""
+	case record.ClassPermanent:
+		return CodeUnavailable
+	case record.ClassTimeout:
+		return CodeTimeout
+	case record.ClassAborted:
+		return CodeAborted
+	case record.ClassTransient, record.ClassQuota:
+		return CodeEffect
+	}
+	return CodeMalformed
+}
+
+// apply writes a failure into an outcome. What the turn said is kept for the record; it is no answer.
+func (f failure) apply(o *Outcome) {
+	o.Class, o.Code, o.Message, o.RetryAfter = f.class, f.code(), short(f.text, messageLimit), f.retryAfter
+	if f.class == record.ClassOK || f.class == "" {
+		o.Class, o.Code = record.ClassMalformed, CodeMalformed // a failure is never ok, whatever a table says
+	}
+}
+
+// oursFirst judges ends that we caused, or that came before the program could say anything; false for all others.
+// lastError is the newest error of the stream, which often explains a silence.
+func oursFirst(end ProcessEnd, lastError string) (failure, bool) {
+	because := ""
+	if lastError != "" {
+		because = "; its last error: " + lastError
+	}
+	switch process.Cause(end.Cause) {
+	case process.CauseExited:
+		return failure{}, false
+	case process.CauseTimeout:
+		limit := ""
+		if end.Limit > 0 {
+			limit = " after " + end.Limit.String()
+		}
+		return failure{class: record.ClassTimeout, text: "timed out" + limit + because}, true
+	case process.CauseIdle:
+		return failure{class: record.ClassTimeout, text: "timed out: no sign of life within the idle limit" + because}, true
+	case process.CauseStopped:
+		return failure{class: record.ClassAborted, text: "cancelled"}, true
+	case process.CauseStartFailed:
+		return failure{class: record.ClassPermanent, text: end.Message}, true
+	case process.CauseFatal:
+		return failure{class: record.ClassPermanent, text: firstText(lastError, end.Message, "stopped at a fatal notice")}, true
+	case process.CauseLost:
+		return failure{class: record.ClassTransient, text: firstText(end.Message, "the supervisor was lost")}, true
+	}
+	return failure{class: record.ClassMalformed, text: fmt.Sprintf("the turn ended for an unknown cause %q", end.Cause)}, true
+}
+
+// died is the failure of a program that ended without its last word.
+func died(end ProcessEnd, table []signature, now time.Time) failure {
+	how := fmt.Sprintf("ended with exit code %d", end.Code)
+	if end.Signal != "" {
+		how = "was killed by " + end.Signal
+	}
+	text := how + " without a final event"
+	if end.Stderr != "" {
+		text += "; standard error: " + lastLines(end.Stderr, 600)
+	}
+	if f, ok := match(table, end.Stderr, now); ok {
+		f.text = text
+		return f
+	}
+	if end.Signal != "" { // not by us: short of memory, or somebody's kill
+		return failure{class: record.ClassTransient, text: text}
+	}
+	return failure{class: record.ClassMalformed, text: text}
+}
+
+// lastLines is the end of a text, from a line's start.
+func lastLines(text string, limit int) string {
+	text = strings.TrimSpace(text)
+	if len(text) <= limit {
+		return text
+	}
+	text = text[len(text)-limit:]
+	if i := strings.IndexByte(text, '\n'); i >= 0 && i < len(text)-1 {
+		text = text[i+1:]
+	}
+	return text
+}
+
+func firstText(texts ...string) string {
+	for _, t := range texts {
+		if strings.TrimSpace(t) != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// exitNote tells of an exit that does not fit a good answer.
+func exitNote(end ProcessEnd) []string {
+	switch {
+	case end.Signal != "":
+		return []string{"the program was killed by " + end.Signal + " after its answer"}
+	case end.Code != 0:
+		return []string{fmt.Sprintf("the program ended with exit code %d after a valid answer", end.Code)}
+	}
+	return nil
+}
