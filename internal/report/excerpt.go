@@ -21,7 +21,8 @@ const (
 var (
 	resultStems  = []string{"result"}
 	stderrStems  = []string{"stderr"}
-	outputStems  = []string{"output"}
+	setupStems   = []string{"setup"}
+	outputStems  = []string{"output", "verify"}
 	failureStems = []string{"failure", "failures", "failing"}
 )
 
@@ -34,7 +35,7 @@ type excerpt struct {
 }
 
 // quotes are the excerpts of one step; a nil one is not there.
-type quotes struct{ result, stderr, output, failure *excerpt }
+type quotes struct{ result, stderr, setup, output, failure *excerpt }
 
 // excerpts reads what the report quotes from the bundle's own files.
 func excerpts(out *folder, run record.Run) map[string]quotes {
@@ -48,12 +49,17 @@ func excerpts(out *folder, run record.Run) map[string]quotes {
 		if step.Verdict != "pass" {
 			limit = wholeLimit
 		}
-		all[step.ID] = quotes{
+		q := quotes{
 			result:  read(out, dir, step, resultStems, limit, true),
 			stderr:  read(out, dir, step, stderrStems, tailLimit, false),
+			setup:   read(out, dir, step, setupStems, tailLimit, false),
 			output:  read(out, dir, step, outputStems, tailLimit, false),
 			failure: read(out, dir, step, failureStems, tailLimit, true),
 		}
+		if step.Role == "verifier" && q.failure == nil {
+			q.failure = q.result // a verifier's result is its failing checks
+		}
+		all[step.ID] = q
 	}
 	return all
 }

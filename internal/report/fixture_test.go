@@ -54,7 +54,7 @@ func twoIterations(s shelf) record.Run {
 			ID: id, Role: "verifier", Turn: "verify", Iteration: iteration, Status: record.OK, Verdict: verdict, Class: "ok",
 			DurationMS: 12_300, Attempts: 1, ExitCode: &code, Restored: []string{"coverage.xml"},
 			Artifacts: map[string]artifact.Ref{
-				"command.txt": s.put("go test ./..."), "output.txt": s.put("--- FAIL: TestCache\nFAIL\n"), "failure.md": s.put("--- FAIL: TestCache"),
+				"command.txt": s.put("go test ./..."), "verify.log": s.put("--- FAIL: TestCache\nFAIL\n"), "result.md": s.put("--- FAIL: TestCache"),
 			},
 		}
 	}

@@ -16,7 +16,7 @@ const messageLimit = 200
 func Outcome(r record.Run) string {
 	line := end(r)
 	if r.Stop != "" && !succeeded(r) {
-		line += " (not converged)"
+		line += "; not converged"
 	}
 	if marks := marks(r); len(marks) > 0 {
 		line += " [" + strings.Join(marks, ", ") + "]"
@@ -69,21 +69,20 @@ func running(r record.Run) string {
 	return withReason(line, prefixed("waits for ", text.OneLine(r.Waiting, messageLimit)))
 }
 
-// failure names the step that halted the run and why.
+// failure says what halted the run: in the run's own words, else those of the failed step.
 func failure(r record.Run) string {
+	if message := text.OneLine(r.Message, messageLimit); message != "" {
+		return message
+	}
 	step, ok := FailedStep(r)
-	if !ok {
-		return withReason("a step failed", text.OneLine(r.Message, messageLimit))
+	switch {
+	case !ok:
+		return "a step failed"
+	case step.Status == record.Invalid:
+		return withReason("step "+step.ID+" gave no valid answer", text.OneLine(step.Message, messageLimit))
+	default:
+		return withReason("step "+step.ID+" failed", text.OneLine(step.Message, messageLimit))
 	}
-	reason := step.Message
-	if reason == "" {
-		reason = r.Message
-	}
-	verb := "failed"
-	if step.Status == record.Invalid {
-		verb = "gave no valid answer"
-	}
-	return withReason(fmt.Sprintf("step %s %s", step.ID, verb), text.OneLine(reason, messageLimit))
 }
 
 // FailedStep is the last step that failed or gave no valid answer.

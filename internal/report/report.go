@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -24,25 +25,27 @@ type settings struct{ copy Copy }
 // WithCopy lets Write stream artifacts instead of holding each in memory.
 func WithCopy(c Copy) Option { return func(s *settings) { s.copy = c } }
 
-// Dir is the bundle's folder below the repository's root, slash separated.
-func Dir(runID string) string { return ".conclave/runs/" + runID }
+// runs is where bundles stand below the root of a repository.
+const runs = ".conclave/runs"
 
-// Write rebuilds the whole bundle of a run in Dir below root. requirement is
-// the whole text; nil leaves what the record holds. Files that are right
-// already are not touched, each other one is replaced atomically. An artifact
-// that the store does not have (fs.ErrNotExist) or has damaged becomes a note
-// in the report; another error of get is returned after everything else was
-// written. run.json is written last.
-func Write(ctx context.Context, root string, s record.Status, get Get, requirement []byte, options ...Option) error {
+// Write rebuilds the whole bundle of a run. dir is its folder,
+// <root>/.conclave/runs/<run id>; nothing is written outside <root>.
+// requirement is the whole text; nil leaves what the record holds. Files that
+// are right already are not touched, each other one is replaced atomically. An
+// artifact that the store does not have (fs.ErrNotExist) or has damaged becomes
+// a note in the report; another error of get is returned after everything else
+// was written. run.json is written last.
+func Write(ctx context.Context, dir string, s record.Status, get Get, requirement []byte, options ...Option) error {
 	set := settings{copy: copyBy(get)}
 	for _, option := range options {
 		option(&set)
 	}
 	run := complete(s.Run, requirement)
-	if !fs.ValidPath(run.RunID) || run.RunID == "." || strings.ContainsAny(run.RunID, "/\\") {
-		return fmt.Errorf("bundle: the run id %q is no file name", run.RunID)
+	root, err := rootOf(dir, run.RunID)
+	if err != nil {
+		return err
 	}
-	out, err := openFolder(root, Dir(run.RunID))
+	out, err := openFolder(root, runs+"/"+run.RunID)
 	if err != nil {
 		return err
 	}
@@ -59,6 +62,22 @@ func Write(ctx context.Context, root string, s record.Status, get Get, requireme
 		return err
 	}
 	return errors.Join(artifacts.failed...)
+}
+
+// rootOf is the repository's root for a bundle's folder.
+func rootOf(dir, runID string) (string, error) {
+	if !fs.ValidPath(runID) || runID == "." || strings.ContainsAny(runID, "/\\") {
+		return "", fmt.Errorf("bundle: the run id %q is no file name", runID)
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("bundle: %w", err)
+	}
+	root, ok := strings.CutSuffix(abs, string(filepath.Separator)+filepath.FromSlash(runs+"/"+runID))
+	if !ok {
+		return "", fmt.Errorf("bundle: %s is not a folder %s/%s of a repository", dir, runs, runID)
+	}
+	return root + string(filepath.Separator), nil
 }
 
 // ignoreAll keeps bundles out of the user's `git status`.

@@ -19,15 +19,17 @@ import (
 	"conclave/internal/record"
 )
 
+func below(runID string) string { return filepath.Join(".conclave", "runs", runID) }
+
 func writeRun(t *testing.T, root string, s shelf, run record.Run) {
 	t.Helper()
 	events := []json.RawMessage{json.RawMessage("{\"type\": \"node-dispatched\",\n \"payload\": {}}"), json.RawMessage(`{"type":"x"}`)}
-	require.NoError(t, Write(t.Context(), root, record.Status{Run: run, Events: events}, s.get, []byte("Add a cache\nwith two lines")))
+	require.NoError(t, Write(t.Context(), filepath.Join(root, below(run.RunID)), record.Status{Run: run, Events: events}, s.get, []byte("Add a cache\nwith two lines")))
 }
 
 func bundleFile(t *testing.T, root string, name string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(Dir("add-cache-k3f9q")), filepath.FromSlash(name)))
+	content, err := os.ReadFile(filepath.Join(root, below("add-cache-k3f9q"), filepath.FromSlash(name)))
 	require.NoError(t, err)
 	return string(content)
 }
@@ -67,7 +69,7 @@ func TestUnchangedFilesAreNotRewritten(t *testing.T) {
 	writeRun(t, root, shelf{}, run) // an empty store: nothing needs to be fetched again
 	require.Equal(t, before, inodes(t, root))
 
-	require.NoError(t, os.WriteFile(filepath.Join(root, Dir(run.RunID), "agents/03-reviewer-codex/result.md"), []byte(strings.Repeat("x", len(blockText))), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, below(run.RunID), "agents/03-reviewer-codex/result.md"), []byte(strings.Repeat("x", len(blockText))), 0o644))
 	run.TotalMS += 1000
 	writeRun(t, root, s, run)
 	require.Equal(t, blockText, bundleFile(t, root, "agents/03-reviewer-codex/result.md"))
@@ -82,7 +84,7 @@ func TestUnchangedFilesAreNotRewritten(t *testing.T) {
 func inodes(t *testing.T, root string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	base := filepath.Join(root, Dir("add-cache-k3f9q"))
+	base := filepath.Join(root, below("add-cache-k3f9q"))
 	require.NoError(t, filepath.WalkDir(base, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -107,7 +109,7 @@ func TestMissingArtifactBecomesANote(t *testing.T) {
 	report := bundleFile(t, root, "report.md")
 	require.Contains(t, report, "agents/03-reviewer-codex/result.md is missing in this bundle: the store does not have it")
 	require.Contains(t, report, "agents/04-reviewer-claude/result.md is missing in this bundle: its content does not have its digest")
-	require.NoFileExists(t, filepath.Join(root, Dir(run.RunID), "agents/04-reviewer-claude/result.md"))
+	require.NoFileExists(t, filepath.Join(root, below(run.RunID), "agents/04-reviewer-claude/result.md"))
 	require.Contains(t, bundleFile(t, root, "run.json"), gone.Digest)
 }
 
@@ -121,7 +123,7 @@ func TestAFailingStoreIsAnErrorAfterTheRest(t *testing.T) {
 		}
 		return s.get(ctx, ref)
 	}
-	err := Write(t.Context(), root, record.Status{Run: run}, get, nil)
+	err := Write(t.Context(), filepath.Join(root, below(run.RunID)), record.Status{Run: run}, get, nil)
 	require.ErrorContains(t, err, "connection refused")
 	require.Contains(t, bundleFile(t, root, "report.md"), "connection refused")
 	require.Equal(t, "Good.\nVERDICT: PASS\n", bundleFile(t, root, "agents/07-reviewer-codex/result.md"))
@@ -131,7 +133,7 @@ func TestAnEndedContextEndsTheWork(t *testing.T) {
 	s := shelf{}
 	ctx, cancel := context.WithCancel(t.Context())
 	get := func(context.Context, artifact.Ref) ([]byte, error) { cancel(); return nil, ctx.Err() }
-	require.ErrorIs(t, Write(ctx, t.TempDir(), record.Status{Run: twoIterations(s)}, get, nil), context.Canceled)
+	require.ErrorIs(t, Write(ctx, filepath.Join(t.TempDir(), below("add-cache-k3f9q")), record.Status{Run: twoIterations(s)}, get, nil), context.Canceled)
 }
 
 func TestNamesStayInTheBundle(t *testing.T) {
@@ -153,15 +155,18 @@ func TestNamesStayInTheBundle(t *testing.T) {
 		}
 		return err
 	}))
+	other := run
+	other.RunID = "other-run"
+	require.ErrorContains(t, Write(t.Context(), filepath.Join(root, below(run.RunID)), record.Status{Run: other}, s.get, nil), "is not a folder")
 	run.RunID = "../x"
-	require.ErrorContains(t, Write(t.Context(), root, record.Status{Run: run}, s.get, nil), "is no file name")
+	require.ErrorContains(t, Write(t.Context(), filepath.Join(root, below(run.RunID)), record.Status{Run: run}, s.get, nil), "is no file name")
 }
 
 // A repository can hold a link where the bundle should go.
 func TestALinkOutOfTheRepositoryIsRefused(t *testing.T) {
 	root, outside, s := t.TempDir(), t.TempDir(), shelf{}
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, ".conclave")))
-	require.Error(t, Write(t.Context(), root, record.Status{Run: twoIterations(s)}, s.get, nil))
+	require.Error(t, Write(t.Context(), filepath.Join(root, below("add-cache-k3f9q")), record.Status{Run: twoIterations(s)}, s.get, nil))
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -170,13 +175,13 @@ func TestALinkOutOfTheRepositoryIsRefused(t *testing.T) {
 func TestAnUnwritableFolderIsNamed(t *testing.T) {
 	root, s := t.TempDir(), shelf{}
 	require.NoError(t, os.WriteFile(filepath.Join(root, ".conclave"), nil, 0o644))
-	require.ErrorContains(t, Write(t.Context(), root, record.Status{Run: twoIterations(s)}, s.get, nil), ".conclave")
+	require.ErrorContains(t, Write(t.Context(), filepath.Join(root, below("add-cache-k3f9q")), record.Status{Run: twoIterations(s)}, s.get, nil), ".conclave")
 }
 
 // A write that fails half way leaves the old file and no temporary one.
 func TestAFailedWriteLeavesTheOldContent(t *testing.T) {
 	root := t.TempDir()
-	out, err := openFolder(root, Dir("r"))
+	out, err := openFolder(root, runs+"/r")
 	require.NoError(t, err)
 	defer out.close()
 	require.NoError(t, out.write("a.txt", []byte("old")))
@@ -186,26 +191,26 @@ func TestAFailedWriteLeavesTheOldContent(t *testing.T) {
 		return full
 	})
 	require.ErrorIs(t, err, full)
-	entries, err := os.ReadDir(filepath.Join(root, Dir("r")))
+	entries, err := os.ReadDir(filepath.Join(root, below("r")))
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
-	content, err := os.ReadFile(filepath.Join(root, Dir("r"), "a.txt"))
+	content, err := os.ReadFile(filepath.Join(root, below("r"), "a.txt"))
 	require.NoError(t, err)
 	require.Equal(t, "old", string(content))
 }
 
 func TestOldTemporaryFilesAreSwept(t *testing.T) {
 	root := t.TempDir()
-	out, err := openFolder(root, Dir("r"))
+	out, err := openFolder(root, runs+"/r")
 	require.NoError(t, err)
 	defer out.close()
 	require.NoError(t, out.write("agents/"+tempPrefix+"x", []byte("left by a killed process")))
 	require.NoError(t, out.write(tempPrefix+"y", []byte("left by a killed process")))
 	out.sweep(time.Now())
-	require.FileExists(t, filepath.Join(root, Dir("r"), tempPrefix+"y"))
+	require.FileExists(t, filepath.Join(root, below("r"), tempPrefix+"y"))
 	out.sweep(time.Now().Add(2 * tempAge))
-	require.NoFileExists(t, filepath.Join(root, Dir("r"), tempPrefix+"y"))
-	require.NoFileExists(t, filepath.Join(root, Dir("r"), "agents", tempPrefix+"x"))
+	require.NoFileExists(t, filepath.Join(root, below("r"), tempPrefix+"y"))
+	require.NoFileExists(t, filepath.Join(root, below("r"), "agents", tempPrefix+"x"))
 }
 
 func TestLargeArtifactsAreStreamed(t *testing.T) {
@@ -218,7 +223,7 @@ func TestLargeArtifactsAreStreamed(t *testing.T) {
 		_, err := io.Copy(w, bytes.NewReader(s[ref]))
 		return err
 	}
-	require.NoError(t, Write(t.Context(), root, record.Status{Run: run}, noGet, nil, WithCopy(stream)))
+	require.NoError(t, Write(t.Context(), filepath.Join(root, below(run.RunID)), record.Status{Run: run}, noGet, nil, WithCopy(stream)))
 	require.Positive(t, copied)
 	require.Equal(t, blockText, bundleFile(t, root, "agents/03-reviewer-codex/result.md"))
 }

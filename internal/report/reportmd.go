@@ -31,7 +31,11 @@ func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
 func head(p *page, r record.Run) {
 	p.heading(1, "Run "+prose(r.RunID))
 	p.line("**%s**\n", prose(Outcome(r)))
-	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), Changes(record.Total(r.Changed)), text.Duration(r.TotalMS)}
+	change := "no change"
+	if len(r.Changed) > 0 {
+		change = Changes(record.Total(r.Changed))
+	}
+	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), change, text.Duration(r.TotalMS)}
 	if r.Stop == "" {
 		summary = summary[1:]
 	}
@@ -39,7 +43,7 @@ func head(p *page, r record.Run) {
 		summary = append(summary, "preset "+code(r.Preset))
 	}
 	p.line("%s", strings.Join(append(summary, "discipline "+code(r.Discipline)), " · "))
-	if !succeeded(r) && r.Message != "" {
+	if message := text.OneLine(r.Message, 0); !strings.Contains(Outcome(r), message) {
 		p.gap()
 		p.fence(r.Message)
 	}
@@ -122,8 +126,8 @@ func stepTitle(s record.Step) string {
 func failures(p *page, r record.Run, quoted map[string]quotes) {
 	first := true
 	for _, s := range r.Steps {
-		if s.Role == "verifier" && s.Verdict == "fail" {
-			continue // told under Verification
+		if s.Role == "verifier" { // told under Verification
+			continue
 		}
 		if s.Status != record.Failed && s.Status != record.Invalid && s.Status != record.Interrupted {
 			continue
@@ -133,16 +137,22 @@ func failures(p *page, r record.Run, quoted map[string]quotes) {
 			first = false
 		}
 		p.heading(3, stepTitle(s))
-		if class := strings.Trim(string(s.Class)+" "+s.Code, " "); class != "" {
-			p.line("Class: %s\n", code(class))
-		}
-		if s.Message != "" {
-			p.fence(s.Message)
-		}
+		class(p, s)
 		quote(p, "The end of its standard error", quoted[s.ID].stderr)
+		quote(p, "The end of the setup command's output", quoted[s.ID].setup)
 		if s.Role != "reviewer" { // a reviewer's answer stands under Reviews
 			quote(p, "Its last message", quoted[s.ID].result)
 		}
+	}
+}
+
+// class says how a step failed, in the class's word and the step's own.
+func class(p *page, s record.Step) {
+	if class := strings.TrimSpace(string(s.Class) + " " + s.Code); class != "" {
+		p.paragraph("Class: %s", code(class))
+	}
+	if s.Message != "" {
+		p.fence(s.Message)
 	}
 }
 
@@ -186,17 +196,25 @@ func verification(p *page, r record.Run, quoted map[string]quotes) {
 		case s.ExitCode != nil:
 			p.line("Exit code %d after %s.", *s.ExitCode, text.Duration(s.DurationMS))
 		}
-		if s.Message != "" {
-			p.gap()
-			p.fence(s.Message)
+		if s.Status == record.Failed {
+			class(p, s)
 		}
 		if s.Verdict != "pass" {
-			quote(p, "Failing checks", quoted[s.ID].failure)
-			quote(p, "The end of its output", quoted[s.ID].output)
-			quote(p, "The end of its standard error", quoted[s.ID].stderr)
+			failing(p, quoted[s.ID])
 		}
 		paths(p, "It left these paths in the workspace; they were taken out again:", s.Restored)
 	}
+}
+
+// failing quotes the failing checks; the whole output stands in only where there are none.
+func failing(p *page, q quotes) {
+	if q.failure != nil {
+		quote(p, "Failing checks", q.failure)
+		return
+	}
+	quote(p, "The end of the setup command's output", q.setup)
+	quote(p, "The end of its output", q.output)
+	quote(p, "The end of its standard error", q.stderr)
 }
 
 // quote writes an excerpt with a line about it.

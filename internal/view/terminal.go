@@ -1,63 +1,65 @@
 package view
 
 import (
-	"fmt"
+	"io"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
 	"conclave/internal/record"
 	"conclave/internal/report/text"
 )
 
-// tickEvery is how often the spinner turns.
+// tickEvery is how often the live part is painted.
 const tickEvery = 100 * time.Millisecond
 
 // terminal keeps the running steps live at the bottom; everything else is
 // printed above them once and scrolls like any output.
 type terminal struct {
 	mu      sync.Mutex
-	options Options
-	program *tea.Program
-	ended   chan struct{}
+	out     io.Writer
+	screen  screen
+	painter painter
+	clock   func() time.Time
 	seen    seen
-	closed  bool
-	// size is the terminal's width and height, as the program last saw them.
-	size *size
+	last    Update
+	// at is when last came, by the clock; zero before the first update.
+	at     time.Time
+	ticks  int
+	closed bool
+	stop   chan struct{}
+	ended  chan struct{}
 }
 
-type size struct{ width, height atomic.Int64 }
-
 func newTerminal(o Options) *terminal {
-	width, height := o.Width, defaultHeight
-	if f, ok := o.Out.(term.File); ok {
-		if w, h, err := term.GetSize(f.Fd()); err == nil && w > 0 && h > 0 {
-			width, height = w, h
-		}
-	}
+	width := o.Width
 	if width <= 0 {
 		width = defaultWidth
 	}
-	t := &terminal{options: o, seen: nothing(), size: &size{}, ended: make(chan struct{})}
-	t.size.width.Store(int64(width))
-	t.size.height.Store(int64(height))
-	profile := colorprofile.ASCII
-	if o.Color {
-		profile = colorprofile.ANSI
+	return &terminal{
+		out: o.Out, screen: screen{theme: newTheme(o.Color), width: width, height: defaultHeight},
+		clock: time.Now, seen: nothing(), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
-	t.program = tea.NewProgram(&model{size: t.size, theme: newTheme(o.Color)},
-		tea.WithOutput(o.Out), tea.WithInput(nil), tea.WithoutSignalHandler(),
-		tea.WithColorProfile(profile), tea.WithWindowSize(width, height), tea.WithFPS(20))
-	go func() {
-		defer close(t.ended)
-		_, _ = t.program.Run() // without it lines are still printed, see print
-	}()
-	return t
+}
+
+// spin paints until Close.
+func (t *terminal) spin() {
+	defer close(t.ended)
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-t.stop:
+			return
+		case <-ticker.C:
+			t.mu.Lock()
+			t.ticks++
+			t.paint(nil)
+			t.mu.Unlock()
+		}
+	}
 }
 
 func (t *terminal) Update(u Update) {
@@ -68,56 +70,59 @@ func (t *terminal) Update(u Update) {
 	}
 }
 
-// show takes ended steps out of the live part before it prints their lines.
 func (t *terminal) show(u Update) {
 	events, next := diff(t.seen, u.Run)
-	t.seen = next
-	t.program.Send(u)
-	var lines []string
+	t.seen, t.last, t.at = next, u, t.clock()
+	t.measure()
+	var above []string
 	for _, e := range events {
-		if line := t.screen().line(e); line != "" {
-			lines = append(lines, line)
+		if line := t.screen.line(e); line != "" {
+			above = append(above, line)
 		}
 	}
-	t.print(strings.Join(lines, "\n"))
+	t.paint(above)
 }
 
 func (t *terminal) Message(message string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if line := text.OneLine(message, lineLimit); line != "" && !t.closed {
-		t.print(t.screen().wrapped("  ", line))
+		t.measure()
+		t.paint([]string{t.screen.wrapped("  ", line)})
 	}
 }
 
-// print writes above the live part. Send keeps the order; a command returned
-// by the model would not.
-func (t *terminal) print(lines string) {
-	if lines == "" {
-		return
+// paint writes one frame in one call, so that it is never seen half.
+func (t *terminal) paint(above []string) {
+	t.measure()
+	var live []string
+	if !t.at.IsZero() && !t.closed {
+		now := t.last.Now.Add(t.clock().Sub(t.at))
+		live = strings.Split(t.screen.frame(t.last, now, t.ticks), "\n")
 	}
-	select {
-	case <-t.ended: // the terminal was lost: lines still tell what happens
-		fmt.Fprintln(t.options.Out, lines)
-	default:
-		t.program.Send(tea.Println(lines)())
+	// A terminal that is gone cannot be told about it; the run goes on.
+	_, _ = io.WriteString(t.out, t.painter.paint(above, live, t.screen.width))
+}
+
+// measure asks the terminal for its size, which a user changes at any time.
+func (t *terminal) measure() {
+	if f, ok := t.out.(term.File); ok {
+		if width, height, err := term.GetSize(f.Fd()); err == nil && width > 0 && height > 0 {
+			t.screen.width, t.screen.height = width, height
+		}
 	}
 }
 
 func (t *terminal) Close(final record.Run, extra []string) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.closed {
+		t.mu.Unlock()
 		return
 	}
 	t.closed = true
-	t.show(Update{Run: final})
-	t.program.Send(finished{})
-	t.program.Quit()
+	t.show(Update{Run: final, Now: t.clock()})
+	t.paint([]string{t.screen.box(final, extra)})
+	close(t.stop)
+	t.mu.Unlock()
 	<-t.ended
-	fmt.Fprintln(t.options.Out, t.screen().box(final, extra))
-}
-
-func (t *terminal) screen() screen {
-	return screen{theme: newTheme(t.options.Color), width: int(t.size.width.Load()), height: int(t.size.height.Load())}
 }

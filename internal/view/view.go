@@ -50,7 +50,9 @@ func New(o Options) View {
 	case o.Quiet:
 		return &quiet{out: o.Out}
 	case o.Terminal && !o.NoProgress:
-		return newTerminal(o)
+		t := newTerminal(o)
+		go t.spin()
+		return t
 	default:
 		return newPlain(o)
 	}
