@@ -5,21 +5,19 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
+
+	"conclave/internal/agent"
 )
 
 // builtIn lists the adapters that need no configuration.
-func builtIn() []string { return []string{"claude", "codex", "stub"} }
-
-// planned lists the adapters whose names are known and which are not built yet.
-func planned() []string { return []string{"opencode", "gemini"} }
-
-// BinVariable is the environment variable that names an adapter's program.
-func BinVariable(adapter string) string {
-	return "CONCLAVE_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(adapter)) + "_BIN"
+func builtIn() []string {
+	return slices.DeleteFunc(agent.Names(), func(name string) bool { return name == agent.CommandName })
 }
 
-func binFromEnvironment(adapter string) string { return os.Getenv(BinVariable(adapter)) }
+// planned lists the adapters whose names are known and which are not built yet.
+func planned() []string { return agent.Planned() }
+
+func binFromEnvironment(adapter string) string { return os.Getenv(agent.BinVariable(adapter)) }
 
 // adapter checks that an engine of this name can be run.
 func (l *loading) adapter(c Config, name, where string) error {
@@ -31,7 +29,7 @@ func (l *loading) adapter(c Config, name, where string) error {
 		return Problem{What: fmt.Sprintf("%s: the adapter %s is not yet supported", where, name), Remedy: oneOf("", known)}
 	case slices.Contains(known, name):
 		return nil
-	case name == "command":
+	case name == agent.CommandName:
 		return Problem{What: where + ": the adapter command is not configured",
 			Remedy: "describe the program under agents.command in the configuration file: argv, result, identity"}
 	}
@@ -41,7 +39,7 @@ func (l *loading) adapter(c Config, name, where string) error {
 // checkAgent checks one configured agent after merging.
 func checkAgent(a Agent, e agentEntry) error {
 	prefix := e.Where + ": agents." + e.Name
-	kinds := append(builtIn(), "command")
+	kinds := agent.Names()
 	if slices.Contains(planned(), a.Adapter) {
 		return nil // refused where a lane uses it
 	}
@@ -51,7 +49,7 @@ func checkAgent(a Agent, e agentEntry) error {
 		}
 		return Problem{What: fmt.Sprintf("%s.adapter: unknown adapter %q", prefix, a.Adapter), Remedy: oneOf(a.Adapter, kinds)}
 	}
-	if a.Adapter != "command" {
+	if a.Adapter != agent.CommandName {
 		if a.Adapter != e.Name {
 			return Problem{What: fmt.Sprintf("%s.adapter: %s cannot be renamed", prefix, a.Adapter), Remedy: "configure it under agents." + a.Adapter}
 		}

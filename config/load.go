@@ -17,6 +17,8 @@ type Sources struct {
 	Flags *pflag.FlagSet
 	// User is the user's own file, Repository conclave.yaml of the base commit, Named the file of --config; each may be empty.
 	User, Repository, Named File
+	// HostOnly leaves out everything about a run: lanes and what is not supported yet.
+	HostOnly bool
 }
 
 // separator keeps viper from taking the dots of our keys for a tree.

@@ -40,9 +40,11 @@ func (l *loading) config() Config {
 		VerifyTimeout:    l.duration("verify_timeout", 0),
 	}
 	l.host(&c)
-	l.models(&c)
-	l.lanes(&c)
-	l.later(c)
+	if !l.sources.HostOnly {
+		l.models(&c)
+		l.lanes(&c)
+		l.later(c)
+	}
 	l.effective(&c)
 	c.Warnings = l.warnings
 	return c

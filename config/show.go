@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"conclave/internal/agent"
 )
 
 // effective lists every setting with its origin. Values of variables for agents are not shown: they may be secrets.
@@ -68,7 +70,7 @@ func (l *loading) agentLines(name string, a Agent) []Effective {
 	}
 	binOrigin := origin
 	if binFromEnvironment(name) != "" {
-		binOrigin = BinVariable(name)
+		binOrigin = agent.BinVariable(name)
 	}
 	var names []string
 	for _, e := range a.Env {
