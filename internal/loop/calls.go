@@ -87,7 +87,7 @@ func (p *Progress) turn(call Call, target record.Engine, now time.Time) *TurnReq
 
 func (p *Progress) workspace() Workspace {
 	return Workspace{
-		RunID: p.in.RunID, Base: p.Prepared.Base, From: p.Latest, Excludes: p.Prepared.Excludes, Contract: p.Contract,
+		RunID: p.in.RunID, Base: p.Prepared.Base, From: p.Latest, Excludes: p.Prepared.Excludes, ObjectFormat: p.Prepared.ObjectFormat, Contract: p.Contract,
 		Setup: p.in.Commands.Setup, SetupTimeout: p.in.Limits.VerifyTimeout, Shared: p.in.Queues.Shared,
 	}
 }

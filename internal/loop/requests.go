@@ -36,6 +36,8 @@ type Prepared struct {
 	AuthorEmail string `json:"author_email,omitempty"`
 	// Excludes are the user's own ignore rules, copied at the start.
 	Excludes artifact.Ref `json:"excludes"`
+	// ObjectFormat is the repository's hash function: sha1 or sha256.
+	ObjectFormat string `json:"object_format,omitempty"`
 }
 
 // Feedback is what a repair turn must answer.
@@ -51,9 +53,10 @@ type Workspace struct {
 	RunID string   `json:"run_id"`
 	Base  Snapshot `json:"base"`
 	// From is the snapshot that the workspace holds when the step begins.
-	From     Snapshot     `json:"from"`
-	Excludes artifact.Ref `json:"excludes"`
-	Contract artifact.Ref `json:"contract"`
+	From         Snapshot     `json:"from"`
+	Excludes     artifact.Ref `json:"excludes"`
+	ObjectFormat string       `json:"object_format,omitempty"`
+	Contract     artifact.Ref `json:"contract"`
 	// Setup is run once in each new writer workspace.
 	Setup        string        `json:"setup,omitempty"`
 	SetupTimeout time.Duration `json:"setup_timeout,omitempty"`

@@ -62,6 +62,8 @@ type Review struct {
 	// StructuredOutput is set where the engine returns the JSON answer by a channel of its own.
 	StructuredOutput bool
 	Discipline       string // Basic or Full
+	// Reask is why the seat's last answer did not count, "" where it is asked for the first time.
+	Reask string
 }
 
 //go:embed templates/*.md

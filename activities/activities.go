@@ -1,0 +1,70 @@
+// Package activities does the work of a run: agent turns, verifiers and git.
+// Activities are idempotent by the turn's key, heartbeat from a ticker, honour
+// cancellation and classify their errors; none of them decides what comes next.
+package activities
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/worker"
+
+	"conclave/internal/agent"
+	"conclave/internal/store"
+)
+
+// Options are what a process brings to its activities: its configuration and
+// its places, never anything of a run.
+type Options struct {
+	Store    store.Store
+	StateDir string
+	Agents   agent.Settings
+	// Environ is the process environment that commands may inherit parts of.
+	Environ []string
+	// Client asks the workflow for its record; only source activities need it.
+	Client client.Client
+}
+
+// Activities holds the process's side of every activity.
+type Activities struct{ Options }
+
+// New checks the options.
+func New(o Options) (*Activities, error) {
+	if o.Store == nil || o.StateDir == "" {
+		return nil, errors.New("activities need a store and a state folder")
+	}
+	abs, err := filepath.Abs(o.StateDir)
+	if err != nil {
+		return nil, fmt.Errorf("state folder %s: %w", o.StateDir, err)
+	}
+	o.StateDir = abs
+	return &Activities{o}, nil
+}
+
+// RegisterTurns registers what runs agents and commands.
+func (a *Activities) RegisterTurns(r worker.ActivityRegistry) {
+	r.RegisterActivity(a.RunTurn)
+	r.RegisterActivity(a.Verify)
+}
+
+// RegisterSource registers what touches the user's repository.
+func (a *Activities) RegisterSource(r worker.ActivityRegistry) {
+	r.RegisterActivity(a.PrepareRun)
+	r.RegisterActivity(a.Land)
+	r.RegisterActivity(a.WriteBundle)
+}
+
+// RunDir is the folder of a run in the state folder.
+func RunDir(stateDir, runID string) string { return filepath.Join(stateDir, "runs", runID) }
+
+// RepoDir is the run's own repository.
+func RepoDir(stateDir, runID string) string {
+	return filepath.Join(RunDir(stateDir, runID), "repo.git")
+}
+
+// RegistryDir is where the supervisors of a run's processes are written down.
+func RegistryDir(stateDir, runID string) string {
+	return filepath.Join(RunDir(stateDir, runID), "procs")
+}

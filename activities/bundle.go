@@ -1,0 +1,70 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"conclave/internal/gitrepo"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+	"conclave/internal/report"
+)
+
+// BundleDir is where a run's bundle stands below the root of its source.
+func BundleDir(root, runID string) string {
+	return filepath.Join(root, ".conclave", "runs", runID)
+}
+
+// BundleNow writes the bundle from a record, and clears the workspaces of a run
+// that has ended.
+func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, status record.Status) error {
+	source, err := gitrepo.OpenSource(ctx, req.Source.Dir)
+	if err != nil {
+		return err
+	}
+	requirement, err := a.Store.Get(ctx, req.Requirement)
+	if err != nil {
+		return err
+	}
+	if err := a.fillChanged(ctx, &status.Run); err != nil {
+		return err
+	}
+	if err := report.Write(ctx, BundleDir(source.Root(), req.RunID), status, a.Store.Get, requirement); err != nil {
+		return fmt.Errorf("bundle: %w", err)
+	}
+	if status.Run.Stop.Final() {
+		return a.clearWork(req.RunID)
+	}
+	return nil
+}
+
+// fillChanged reads the list of changed paths back: it may be long, so the
+// workflow holds its name only.
+func (a *Activities) fillChanged(ctx context.Context, run *record.Run) error {
+	ref, ok := run.Artifacts["changed.json"]
+	if !ok || ref.IsZero() {
+		return nil
+	}
+	raw, err := a.Store.Get(ctx, ref)
+	if err != nil {
+		return err
+	}
+	delete(run.Artifacts, "changed.json")
+	return json.Unmarshal(raw, &run.Changed)
+}
+
+// clearWork removes the workspaces and streams of an ended run; its repository stays for `apply`.
+func (a *Activities) clearWork(runID string) error {
+	for _, name := range []string{"work", "turns"} {
+		if err := gitrepo.RemoveTree(filepath.Join(RunDir(a.StateDir, runID), name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(a.writerStateFile(runID)); err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	return nil
+}

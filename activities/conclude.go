@@ -1,0 +1,217 @@
+package activities
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"conclave/internal/artifact"
+	"conclave/internal/gitrepo"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+	"conclave/internal/review"
+)
+
+// maxHigh bounds the high findings of one answer (review.max_findings).
+const maxHigh = 20
+
+// conclude turns the engine's outcome into a result: a snapshot for a writer, a
+// verdict for a reviewer, and for both the check of what was touched.
+func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
+	result := &loop.TurnResult{
+		Class: t.outcome.Class, Code: t.outcome.Code, Message: bounded(t.outcome.Message), Session: t.outcome.Session,
+		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.outcome.Usage.Record(), Sandbox: "none",
+	}
+	if ctx.Err() != nil {
+		result.Class, result.Code, result.Message = record.ClassAborted, "ABORTED", "interrupted"
+	}
+	// The agent is gone; what it left is looked at even if the run is stopping.
+	ctx = context.WithoutCancel(ctx)
+	if t.req.Writing {
+		return result, t.concludeWriter(ctx, result)
+	}
+	if err := t.checkUntouched(ctx, result); err != nil || result.Class != record.ClassOK {
+		return result, err
+	}
+	if t.req.Turn == "review" {
+		return result, t.readReview(ctx, result)
+	}
+	if len(bytes.TrimSpace(t.outcome.Final)) == 0 {
+		result.Class, result.Code, result.Message = record.ClassMalformed, "RESULT_INVALID", "the agent gave no final message"
+	}
+	return result, nil
+}
+
+// concludeWriter commits the workspace. The tree of a writer that did not end
+// well is kept beside the run's refs, and is no part of the run.
+func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) error {
+	ref := stepRef(t.req.RunID, t.req.Step)
+	if result.Class != record.ClassOK {
+		ref += "-partial"
+	}
+	snapshot, err := t.space.repo.Snapshot(ctx, t.space.dir, t.req.From.Commit, gitrepo.SnapshotOptions{
+		Ref: ref, Message: fmt.Sprintf("conclave: %s, step %s", t.req.Turn, t.req.Step), When: t.req.At, ExcludePaths: t.space.ours,
+	})
+	if err != nil {
+		return err
+	}
+	if result.Class != record.ClassOK {
+		if snapshot.Changed {
+			result.Notes = append(result.Notes, fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref))
+		}
+		return nil
+	}
+	result.Snapshot = loop.Snapshot{Commit: snapshot.Commit, Tree: snapshot.Tree}
+	result.Changed = snapshot.Changed
+	for _, path := range snapshot.Nested {
+		result.Notes = append(result.Notes, fmt.Sprintf("step %s: %s is a repository of its own; its files were taken, its history was not", t.req.Step, path))
+	}
+	result.Notes = append(result.Notes, notTaken(t.req.Step, snapshot)...)
+	if err := t.describeChange(ctx, result); err != nil {
+		return err
+	}
+	if t.req.Shared {
+		if err := t.publish(ctx, t.space.repo, t.req.RunID, t.req.Step, []string{snapshot.Commit}, []string{t.req.From.Commit}); err != nil {
+			return err
+		}
+	}
+	return t.markWriting(t.req.RunID, t.space, snapshot.Commit, false)
+}
+
+// notTaken says what of the workspace is not in the snapshot.
+func notTaken(step string, s gitrepo.Snapshot) []string {
+	var notes []string
+	if len(s.Submodules) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: files inside the submodules %q are no part of the change", step, s.Submodules)))
+	}
+	if len(s.Skipped) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: git cannot hold %q", step, s.Skipped)))
+	}
+	return notes
+}
+
+// describeChange stores the step's diff, the run's diff so far, and their numbers.
+func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) error {
+	repo, base, from, to := t.space.repo, t.req.Base.Commit, t.req.From.Commit, result.Snapshot.Commit
+	step, err := repo.Changes(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	stats := record.Total(changes(step))
+	result.Stats = &stats
+	all, err := repo.Changes(ctx, base, to)
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(changes(all))
+	if err != nil {
+		return err
+	}
+	if result.Total, err = t.Store.Put(ctx, list); err != nil {
+		return err
+	}
+	if result.TotalDiff, err = t.putDiff(ctx, base, to); err != nil {
+		return err
+	}
+	ref, err := t.putDiff(ctx, from, to)
+	result.Artifacts = map[string]artifact.Ref{t.place("changes.diff"): ref}
+	return err
+}
+
+func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
+	diff, err := t.space.repo.Diff(ctx, from, to)
+	if err != nil {
+		return artifact.Ref{}, err
+	}
+	return t.Store.Put(ctx, diff)
+}
+
+// checkUntouched refuses the answer of a read-only turn that changed files.
+func (t *turn) checkUntouched(ctx context.Context, result *loop.TurnResult) error {
+	touched, err := t.space.repo.Differences(ctx, t.space.dir, t.req.From.Commit, t.space.ours)
+	if err != nil || len(touched) == 0 || result.Class == record.ClassAborted {
+		return err
+	}
+	result.Class, result.Code = record.ClassViolation, "WORKSPACE_VIOLATION"
+	result.Message = bounded(fmt.Sprintf("the %s turn must not change files, but changed %q; its answer is not used", t.req.Turn, touched))
+	return nil
+}
+
+// readReview reads the reviewer's answer. An answer that is not valid is no verdict.
+func (t *turn) readReview(ctx context.Context, result *loop.TurnResult) error {
+	changed, err := t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
+	if err != nil {
+		return err
+	}
+	mode, err := review.ParseMode(t.req.VerdictMode)
+	if err != nil {
+		return err
+	}
+	answer := review.ParseReview(t.outcome.Final, t.outcome.Structured, review.AnswerContext{
+		Token: t.req.Evidence, Changed: paths(changed), Exists: t.lineExists(ctx),
+		RequireFindings: t.req.RequireFindings, Mode: mode, MaxHigh: maxHigh,
+	})
+	if len(answer.Problems) > 0 || answer.Verdict == review.Invalid {
+		result.Class, result.Code = record.ClassMalformed, "RESULT_INVALID"
+		result.Message = bounded("the answer does not count: " + strings.Join(answer.Problems, "; "))
+		return nil
+	}
+	result.Verdict, result.Confidence = answer.Verdict.String(), answer.Confidence
+	result.Findings = findings(answer, t.outcome.Final)
+	return nil
+}
+
+// lineExists reports whether a file has a line in the snapshot or in the base.
+func (t *turn) lineExists(ctx context.Context) func(path string, line int) bool {
+	return func(path string, line int) bool {
+		for _, commit := range []string{t.req.From.Commit, t.req.Base.Commit} {
+			if lines, ok, err := t.space.repo.LineCount(ctx, commit, path); err == nil && ok && line <= max(lines, 1) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+const (
+	claimLimit   = 600
+	titleLimit   = 120
+	mostFindings = 30
+)
+
+// findings are the answer's claims, bounded for the history. A block in text
+// alone is one finding: the message itself, which the store holds whole.
+func findings(answer review.Answer, final []byte) []loop.Finding {
+	if answer.Verdict == review.Block && len(answer.Findings) == 0 {
+		return []loop.Finding{{Severity: "high", Kind: "patch", Title: firstLine(final), Claim: clip(string(final), claimLimit)}}
+	}
+	out := make([]loop.Finding, 0, len(answer.Findings))
+	for _, f := range answer.Findings[:min(len(answer.Findings), mostFindings)] {
+		finding := loop.Finding{Severity: f.Severity.String(), Kind: f.Kind.String(), Title: clip(f.Title, titleLimit), Claim: clip(f.Claim, claimLimit)}
+		for _, place := range f.Evidence[:min(len(f.Evidence), 5)] {
+			finding.Evidence = append(finding.Evidence, record.Place{Path: place.Path, Line: place.Line, EndLine: place.EndLine})
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+func firstLine(text []byte) string {
+	for line := range strings.Lines(string(text)) {
+		if line = strings.Trim(line, " \t\r\n#*-"); line != "" {
+			return clip(line, titleLimit)
+		}
+	}
+	return "the reviewer blocks"
+}
+
+func clip(text string, most int) string {
+	text = strings.ToValidUTF8(strings.TrimSpace(text), "\uFFFD")
+	runes := []rune(text)
+	if len(runes) <= most {
+		return text
+	}
+	return string(runes[:most-1]) + "…"
+}

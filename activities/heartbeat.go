@@ -1,0 +1,70 @@
+package activities
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+)
+
+// beatEvery keeps well below the heartbeat time-out, whatever the agent prints.
+const beatEvery = 5 * time.Second
+
+// Beat is the heartbeat detail: what a running step was last seen doing.
+type Beat struct {
+	Step   string `json:"step"`
+	Action string `json:"action,omitempty"`
+}
+
+// pulse beats from the first moment until it is stopped.
+type pulse struct {
+	mu   sync.Mutex
+	beat Beat
+	ctx  context.Context
+	done chan struct{}
+	wait sync.WaitGroup
+}
+
+func startPulse(ctx context.Context, step string) *pulse {
+	p := &pulse{ctx: ctx, beat: Beat{Step: step}, done: make(chan struct{})}
+	p.send()
+	p.wait.Go(p.run)
+	return p
+}
+
+func (p *pulse) run() {
+	ticker := time.NewTicker(beatEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			p.send()
+		case <-p.done:
+			return
+		}
+	}
+}
+
+// act notes the last action; the next beat carries it.
+func (p *pulse) act(action string) {
+	p.mu.Lock()
+	first := p.beat.Action == ""
+	p.beat.Action = action
+	p.mu.Unlock()
+	if first {
+		p.send()
+	}
+}
+
+func (p *pulse) send() {
+	p.mu.Lock()
+	beat := p.beat
+	p.mu.Unlock()
+	activity.RecordHeartbeat(p.ctx, beat)
+}
+
+func (p *pulse) stop() {
+	close(p.done)
+	p.wait.Wait()
+}

@@ -1,0 +1,123 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"conclave/internal/gitrepo"
+	"conclave/internal/loop"
+)
+
+const baseMessage = "conclave: the state that the run started from"
+
+// PrepareRun resolves where the run starts: the base commit, or the user's
+// uncommitted state, as a commit of the run's own repository. It runs on the
+// starter, and is safe to repeat: the same source gives the same commits.
+func (a *Activities) PrepareRun(ctx context.Context, req *loop.PrepareRequest) (*loop.Prepared, error) {
+	beat := startPulse(ctx, "")
+	defer beat.stop()
+	out, err := a.prepare(ctx, req)
+	if err != nil {
+		if notWorthRepeating(err) {
+			return nil, failed(typeInput, err)
+		}
+		return nil, retryable(err)
+	}
+	return out, nil
+}
+
+func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*loop.Prepared, error) {
+	source, err := gitrepo.OpenSource(ctx, req.Source.Dir)
+	if err != nil {
+		return nil, err
+	}
+	excludes, err := source.Excludes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	options := gitrepo.RunRepoOptions{Dir: RepoDir(a.StateDir, req.RunID), Excludes: excludes, ObjectFormat: source.ObjectFormat()}
+	if source.IsRepository() {
+		options.Alternates = []string{source.ObjectsDir()}
+		if options.Shallow, err = source.ShallowFile(); err != nil {
+			return nil, err
+		}
+	}
+	repo, err := gitrepo.CreateRunRepo(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	out := &loop.Prepared{ObjectFormat: options.ObjectFormat}
+	if out.Excludes, err = a.Store.Put(ctx, excludes); err != nil {
+		return nil, err
+	}
+	out.AuthorName, out.AuthorEmail = source.Identity(ctx)
+	if err := a.resolveBase(ctx, req, source, repo, out); err != nil {
+		return nil, err
+	}
+	if submodules, err := source.Submodules(ctx, out.Base.Tree); err != nil {
+		return nil, err
+	} else if len(submodules) > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules))
+	}
+	if req.Shared {
+		return out, a.publish(ctx, repo, req.RunID, "00", []string{out.Base.Commit}, nil)
+	}
+	return out, nil
+}
+
+// resolveBase fills in base, head and what is left out.
+func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, source *gitrepo.Source, repo *gitrepo.RunRepo, out *loop.Prepared) error {
+	var parents []string
+	if source.IsRepository() {
+		ref := req.Source.Base
+		if ref == "" {
+			ref = "HEAD"
+		}
+		head, err := source.Resolve(ctx, ref)
+		if err != nil {
+			return err
+		}
+		out.Head, out.Base = head.ID, loop.Snapshot{Commit: head.ID, Tree: head.Tree}
+		if !req.Source.IncludeDirty {
+			if out.LeftOut, err = source.Dirty(ctx); err != nil {
+				return err
+			}
+			if !req.Shared {
+				return repo.SetRef(ctx, stepRef(req.RunID, "00"), head.ID)
+			}
+		}
+		if !req.Shared {
+			parents = []string{head.ID}
+		}
+	}
+	if req.Source.IncludeDirty || !source.IsRepository() {
+		tree, err := repo.SnapshotSource(ctx, source)
+		if err != nil {
+			return err
+		}
+		out.Base.Tree = tree
+	}
+	// Other machines get the tree without its history: one commit of our own.
+	commit, err := repo.CommitTree(ctx, out.Base.Tree, parents, baseMessage, req.At)
+	if err != nil {
+		return err
+	}
+	out.Base.Commit = commit
+	return repo.SetRef(ctx, stepRef(req.RunID, "00"), commit)
+}
+
+// notWorthRepeating reports whether the source itself is the trouble.
+func notWorthRepeating(err error) bool {
+	for _, input := range []error{
+		gitrepo.ErrNotDirectory, gitrepo.ErrBareRepository, gitrepo.ErrCorruptRepository, gitrepo.ErrNoCommit,
+		gitrepo.ErrUnresolved, gitrepo.ErrNoGit,
+	} {
+		if errors.Is(err, input) {
+			return true
+		}
+	}
+	return false
+}
+
+func stepRef(runID, step string) string { return "refs/conclave/" + runID + "/" + step }

@@ -1,0 +1,232 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+
+	"conclave/internal/agent"
+	"conclave/internal/artifact"
+	"conclave/internal/gitrepo"
+	"conclave/internal/loop"
+	"conclave/internal/process"
+	"conclave/internal/record"
+	"conclave/internal/store"
+)
+
+// RunTurn runs one agent turn to its end. A turn that finished before is not
+// run again: its stored result is returned.
+func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.TurnResult, error) {
+	key := resultKey(req.RunID, req.Step, req.Try)
+	var before loop.TurnResult
+	switch err := a.readKey(ctx, key, &before); {
+	case err == nil:
+		return &before, nil
+	case !store.IsNotFound(err):
+		return nil, failed(typeEffect, err)
+	}
+	beat := startPulse(ctx, req.Step)
+	defer beat.stop()
+	run, cancel := stopping(ctx)
+	defer cancel()
+	t := &turn{Activities: a, req: req, attempt: int(activity.GetInfo(ctx).Attempt), beat: beat, began: time.Now()}
+	result, err := t.run(run)
+	// What was found out is kept even when the run is being cancelled.
+	saving := context.WithoutCancel(ctx)
+	switch {
+	case stopped(run):
+		t.clean()
+		return nil, interrupted()
+	case err != nil && ctx.Err() != nil:
+		t.clean()
+		return nil, ctx.Err()
+	case err != nil:
+		t.clean()
+		return nil, failed(typeEffect, err)
+	}
+	result.DurationMS, result.Attempt = time.Since(t.began).Milliseconds(), t.attempt
+	if err := t.store(saving, result); err != nil {
+		return nil, failed(typeEffect, err)
+	}
+	t.clean()
+	if result.Class == record.ClassAborted {
+		return result, nil
+	}
+	if err := a.writeKey(saving, key, result); err != nil {
+		return nil, failed(typeEffect, err)
+	}
+	return result, nil
+}
+
+func resultKey(runID, step string, try int) string {
+	return fmt.Sprintf("runs/%s/turns/%s.%d/result.json", runID, step, try)
+}
+
+// turn is one attempt of one agent turn on this machine.
+type turn struct {
+	*Activities
+	req     *loop.TurnRequest
+	attempt int
+	beat    *pulse
+	began   time.Time
+	// scratch holds prompt, streams and the last message, outside the workspace.
+	scratch string
+	space   *workspace
+	outcome agent.Outcome
+	prompt  []byte
+}
+
+func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
+	if err := t.open(ctx); err != nil {
+		return nil, err
+	}
+	if failure, err := t.setup(ctx); failure != nil || err != nil {
+		return failure, err
+	}
+	invocation, parser, err := t.compose(ctx)
+	if err != nil {
+		return refusal(err)
+	}
+	if t.req.Writing {
+		if err := t.markWriting(t.req.RunID, t.space, t.req.From.Commit, true); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.call(ctx, invocation, parser); err != nil {
+		return nil, err
+	}
+	return t.conclude(ctx)
+}
+
+// refusal is a turn that cannot begin because of how it is configured.
+func refusal(err error) (*loop.TurnResult, error) {
+	if !agent.IsUnavailable(err) {
+		return nil, err
+	}
+	return &loop.TurnResult{Class: record.ClassPermanent, Code: "ENGINE_UNAVAILABLE", Message: bounded(err.Error())}, nil
+}
+
+// open makes the scratch folder and the workspace.
+func (t *turn) open(ctx context.Context) (err error) {
+	t.scratch = filepath.Join(RunDir(t.StateDir, t.req.RunID), "turns", fmt.Sprintf("%s.%d-%d-%d", t.req.Step, t.req.Try, t.attempt, time.Now().UnixNano()))
+	if err := os.MkdirAll(t.scratch, 0o700); err != nil {
+		return err
+	}
+	if t.req.Writing {
+		t.space, err = t.writerWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
+	} else {
+		t.space, err = t.seatWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
+	}
+	return err
+}
+
+// setup runs the user's set-up command once in each new writer workspace.
+func (t *turn) setup(ctx context.Context) (*loop.TurnResult, error) {
+	if !t.req.Writing || !t.space.fresh || t.req.Setup == "" {
+		return nil, nil
+	}
+	t.beat.act("set-up: " + t.req.Setup)
+	c := command{Activities: t.Activities, runID: t.req.RunID, step: t.req.Step, name: "setup", text: t.req.Setup, timeout: t.req.SetupTimeout}
+	out, err := c.run(ctx, t.space, t.scratch)
+	if err != nil || ctx.Err() != nil {
+		return nil, firstError(err, ctx.Err())
+	}
+	if out.problem() == "" {
+		_, err = t.space.repo.Restore(ctx, t.space.dir, t.req.From.Commit, t.space.ours)
+		return nil, err
+	}
+	class, code := out.class()
+	return &loop.TurnResult{Class: class, Code: code, Message: bounded(fmt.Sprintf("the set-up command `%s` %s\n%s", t.req.Setup, out.problem(), out.tail()))}, nil
+}
+
+// call runs the engine and reads its stream.
+func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Parser) error {
+	stderr := filepath.Join(t.scratch, "stderr")
+	end, err := process.Run(ctx, process.Spec{
+		Name: t.req.Target.Adapter, Path: inv.Path, Args: inv.Args, Env: inv.Env, Dir: inv.Dir, Stdin: inv.StdinFile,
+		Stdout: filepath.Join(t.scratch, "transcript.jsonl"), Stderr: stderr, StopSignal: inv.StopSignal,
+		Timeout: t.req.Timeout, IdleTimeout: t.req.IdleTimeout, RegistryDir: RegistryDir(t.StateDir, t.req.RunID),
+		Labels: map[string]string{"run": t.req.RunID, "turn": t.req.Step},
+	}, t.follow(parser))
+	if err != nil {
+		return err
+	}
+	last, err := readOptional(inv.LastMessageFile)
+	if err != nil {
+		return err
+	}
+	t.outcome = parser.Outcome(agent.ProcessEnd{
+		Code: end.ExitCode, Signal: end.Signal, Cause: string(end.Cause), Message: end.Message,
+		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: last, Limit: t.req.Timeout,
+	})
+	return nil
+}
+
+// follow shows the agent's actions as heartbeats, keeps the normalised events
+// on disk and stops the turn at a failure that cannot pass.
+func (t *turn) follow(parser agent.Parser) func([]byte) error {
+	log := newEventLog(filepath.Join(t.scratch, "events.jsonl"))
+	return func(line []byte) error {
+		for _, event := range parser.Line(line) {
+			if err := log.add(event); err != nil {
+				return err
+			}
+			if action := event.Action(); action != "" {
+				t.beat.act(bounded(action))
+			}
+			if event.Fatal {
+				return fmt.Errorf("%w: %s", process.ErrStop, event.Text)
+			}
+		}
+		return nil
+	}
+}
+
+// store puts what the turn left into the store and names it in the result.
+func (t *turn) store(ctx context.Context, result *loop.TurnResult) error {
+	if result.Artifacts == nil {
+		result.Artifacts = map[string]artifact.Ref{}
+	}
+	for _, name := range []string{"prompt.md", "transcript.jsonl", "events.jsonl", "stderr", "setup.log"} {
+		path := filepath.Join(t.scratch, name)
+		info, err := os.Stat(path)
+		if err != nil || info.Size() == 0 {
+			continue
+		}
+		ref, err := t.Store.PutFile(ctx, path)
+		if err != nil {
+			return err
+		}
+		result.Artifacts[t.place(name)] = ref
+	}
+	if len(t.outcome.Final) == 0 {
+		return nil
+	}
+	ref, err := t.Store.Put(ctx, t.outcome.Final)
+	result.Final, result.Artifacts[t.place("result.md")] = ref, ref
+	return err
+}
+
+// place is an artifact's name in the step's folder of the bundle: what a later
+// attempt left, after a lost worker, stands in a folder of its own.
+func (t *turn) place(name string) string {
+	if t.attempt == 1 {
+		return name
+	}
+	return fmt.Sprintf("attempt-%d/%s", t.attempt, name)
+}
+
+// clean removes what only this attempt needed. Trouble with it is no reason to
+// lose a result: `starter doctor` lists leftovers.
+func (t *turn) clean() {
+	if t.scratch != "" {
+		_ = gitrepo.RemoveTree(t.scratch)
+	}
+	if t.space != nil && !t.req.Writing {
+		_ = gitrepo.RemoveTree(t.space.dir)
+	}
+}

@@ -1,0 +1,238 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/convergence"
+	"conclave/internal/loop"
+	runrecord "conclave/internal/record"
+)
+
+// lab is one user's machine: a repository, a state folder, agents with a script.
+type lab struct {
+	t      *testing.T
+	dir    string
+	repo   string
+	state  string
+	ledger string
+	script string
+	env    []string
+}
+
+// newLab makes a repository with one commit, and wrappers that play the script
+// as claude and codex.
+func newLab(t *testing.T, script []step) *lab {
+	t.Helper()
+	dir := t.TempDir()
+	l := &lab{
+		t: t, dir: dir, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state"),
+		ledger: filepath.Join(dir, "ledger.jsonl"), script: filepath.Join(dir, "script.json"),
+	}
+	l.env = []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + mkdir(t, filepath.Join(dir, "tmp")),
+		"CONCLAVE_STATE_DIR=" + l.state, "LANG=C.UTF-8",
+		"GOCACHE=" + filepath.Join(dir, "gocache"), "GOFLAGS=-mod=mod",
+	}
+	mkdir(t, filepath.Join(dir, "home"))
+	for _, cli := range []string{"claude", "codex"} {
+		wrapper := filepath.Join(dir, "scripted-"+cli)
+		text := fmt.Sprintf("#!/bin/sh\nexec %q --as %s --script %q --ledger %q -- \"$@\"\n", filepath.Join(bin, "scriptagent"), cli, l.script, l.ledger)
+		require.NoError(t, os.WriteFile(wrapper, []byte(text), 0o755))
+		l.env = append(l.env, "CONCLAVE_"+strings.ToUpper(cli)+"_BIN="+wrapper)
+	}
+	l.play(script)
+	mkdir(t, l.repo)
+	l.git("init", "-q", "-b", "main")
+	l.write("calc.go", "package calc\n")
+	l.git("add", ".")
+	l.git("commit", "-qm", "start")
+	t.Cleanup(l.stopServer)
+	return l
+}
+
+// play replaces the script.
+func (l *lab) play(script []step) {
+	raw, err := json.Marshal(script)
+	require.NoError(l.t, err)
+	require.NoError(l.t, os.WriteFile(l.script, raw, 0o600))
+}
+
+func mkdir(t *testing.T, dir string) string {
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	return dir
+}
+
+func (l *lab) write(path, text string) {
+	full := filepath.Join(l.repo, path)
+	mkdir(l.t, filepath.Dir(full))
+	require.NoError(l.t, os.WriteFile(full, []byte(text), 0o644))
+}
+
+// git runs git in the repository, as its user.
+func (l *lab) git(args ...string) string {
+	l.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = l.repo
+	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=user", "GIT_AUTHOR_EMAIL=user@localhost",
+		"GIT_COMMITTER_NAME=user", "GIT_COMMITTER_EMAIL=user@localhost", "GIT_CONFIG_GLOBAL=/dev/null")
+	out, err := cmd.CombinedOutput()
+	require.NoError(l.t, err, string(out))
+	return string(out)
+}
+
+// done is how a command ended.
+type done struct {
+	code           int
+	stdout, stderr string
+}
+
+func (d done) String() string {
+	return fmt.Sprintf("exit %d\n--- stdout\n%s\n--- stderr\n%s", d.code, d.stdout, d.stderr)
+}
+
+// command prepares a program of ours in the repository, in a session of its own.
+func (l *lab) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(bin, program), args...)
+	cmd.Dir, cmd.Env = l.repo, l.env
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd
+}
+
+// starter runs a command of the CLI to its end.
+func (l *lab) starter(args ...string) done {
+	l.t.Helper()
+	return finish(l.t, l.command("starter", args...))
+}
+
+func finish(t *testing.T, cmd *exec.Cmd) done {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	require.NoError(t, cmd.Start())
+	late := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	require.True(t, late.Stop(), "the command did not end:\n%s\n%s", stdout.String(), stderr.String())
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return done{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// run carries a requirement with --json and returns the record it printed.
+func (l *lab) run(wantExit int, args ...string) runrecord.Run {
+	l.t.Helper()
+	out := l.starter(append([]string{"run", "--json", "--no-progress"}, args...)...)
+	require.Equal(l.t, wantExit, out.code, out.String())
+	return decodeRun(l.t, out.stdout)
+}
+
+func decodeRun(t *testing.T, text string) runrecord.Run {
+	t.Helper()
+	var run runrecord.Run
+	require.NoError(t, json.Unmarshal([]byte(text), &run), text)
+	return run
+}
+
+// bundle is a path inside the run's bundle.
+func (l *lab) bundle(runID string, parts ...string) string {
+	return filepath.Join(append([]string{l.repo, ".conclave", "runs", runID}, parts...)...)
+}
+
+func (l *lab) read(path string) string {
+	l.t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(l.t, err)
+	return string(content)
+}
+
+// note is one line of the ledger.
+type note struct {
+	What, As, Role, Run, Round, Seat string
+	PID                              int
+	At                               int64
+}
+
+func (l *lab) notes() []note {
+	l.t.Helper()
+	raw, err := os.ReadFile(l.ledger)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	require.NoError(l.t, err)
+	var notes []note
+	for line := range strings.Lines(string(raw)) {
+		var n note
+		require.NoError(l.t, json.Unmarshal([]byte(line), &n))
+		notes = append(notes, n)
+	}
+	return notes
+}
+
+// checkEvents replays the bundle's events: the machine must decide exactly the
+// dispatches that the record holds as steps.
+func (l *lab) checkEvents(run runrecord.Run, definition []byte) {
+	l.t.Helper()
+	rules, err := convergence.RulesByName(run.Rules)
+	require.NoError(l.t, err)
+	machine, err := convergence.Compile(definition, rules)
+	require.NoError(l.t, err)
+	var events []convergence.Event
+	for line := range strings.Lines(l.read(l.bundle(run.RunID, "events.jsonl"))) {
+		var event convergence.Event
+		require.NoError(l.t, json.Unmarshal([]byte(line), &event))
+		events = append(events, event)
+	}
+	dispatched, _, err := loop.Replay(machine, events)
+	require.NoError(l.t, err)
+	var want, got []string
+	for _, s := range run.Steps {
+		if s.Position != "" {
+			want = append(want, s.Position)
+		}
+	}
+	for _, command := range dispatched {
+		got = append(got, command.Position)
+	}
+	require.Equal(l.t, want, got)
+}
+
+// serverFile is what the local server wrote about itself.
+type serverFile struct {
+	Address   string `json:"address"`
+	UIAddress string `json:"ui_address"`
+	PID       int    `json:"pid"`
+}
+
+func (l *lab) server() (serverFile, bool) {
+	var s serverFile
+	raw, err := os.ReadFile(filepath.Join(l.state, "server.json"))
+	return s, err == nil && json.Unmarshal(raw, &s) == nil && s.PID > 0
+}
+
+// stopServer ends the server that this lab's state folder started.
+func (l *lab) stopServer() {
+	s, ok := l.server()
+	if !ok || syscall.Kill(s.PID, syscall.SIGTERM) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	for syscall.Kill(s.PID, 0) == nil && ctx.Err() == nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	_ = syscall.Kill(s.PID, syscall.SIGKILL)
+}

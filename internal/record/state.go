@@ -1,0 +1,53 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+)
+
+// State is one word for where the run stands: running, waiting or its stop reason.
+func (r Run) State() string {
+	switch {
+	case r.Waiting != "":
+		return "waiting"
+	case r.Stop == "":
+		return "running"
+	default:
+		return string(r.Stop)
+	}
+}
+
+// OpenFindings counts the findings that still stand.
+func (r Run) OpenFindings() int {
+	open := 0
+	for _, f := range r.Findings {
+		switch f.Disposition {
+		case "open", "confirmed":
+			open++
+		}
+	}
+	return open
+}
+
+const detailSteps = 12
+
+// Details is the run as a few lines of Markdown for the Web UI.
+func (r Run) Details() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** · iteration %d of %d · %d open findings\n\n", r.State(), r.Iteration, r.MaxIters, r.OpenFindings())
+	if r.Waiting != "" {
+		fmt.Fprintf(&b, "Waits for: %s\n\n", r.Waiting)
+	}
+	if r.Message != "" {
+		fmt.Fprintf(&b, "%s\n\n", r.Message)
+	}
+	b.WriteString("| step | what | who | status | verdict |\n| --- | --- | --- | --- | --- |\n")
+	for _, s := range r.Steps[max(0, len(r.Steps)-detailSteps):] {
+		who := s.Adapter
+		if s.Seat != "" {
+			who = s.Seat + " (" + s.Adapter + ")"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", s.ID, s.Turn, who, s.Status, s.Verdict)
+	}
+	return b.String()
+}

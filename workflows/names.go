@@ -1,0 +1,75 @@
+// Package workflows runs the decisions of package loop on Temporal: commands
+// become activities, results become events. It compares no verdict, severity or
+// count; what a run does next is decided in the pure packages.
+package workflows
+
+import (
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
+
+	"conclave/internal/loop"
+	"conclave/internal/record"
+)
+
+// Names that clients use.
+const (
+	// ReviewLoopName is the workflow type of `starter run`.
+	ReviewLoopName = "ReviewLoop"
+	// SignalInterrupt ends running agents and pauses the run; SignalResume lets
+	// it go on. Both carry an optional reason as a string.
+	SignalInterrupt = "interrupt"
+	SignalResume    = "resume"
+	// QueryStatus answers the run record, QueryBundle the record with its events.
+	QueryStatus = "status"
+	QueryBundle = loop.QueryBundle
+	// TaskQueue and AgentQueue are the queues of a cluster; a local run has its own.
+	TaskQueue  = "conclave"
+	AgentQueue = "conclave-agents"
+)
+
+// SourceQueue is polled by the starter that owns the user's repository.
+func SourceQueue(runID string) string { return "source-" + runID }
+
+// RunQueue is the one queue of a local run.
+func RunQueue(runID string) string { return "run-" + runID }
+
+// WorkflowID is the workflow's id for a run.
+func WorkflowID(runID string) string { return "run-" + runID }
+
+// Search attributes; a run works without them.
+var (
+	attributeStatus   = temporal.NewSearchAttributeKeyKeyword("ConclaveStatus")
+	attributeRepo     = temporal.NewSearchAttributeKeyKeyword("ConclaveRepo")
+	attributePreset   = temporal.NewSearchAttributeKeyKeyword("ConclavePreset")
+	attributeRound    = temporal.NewSearchAttributeKeyInt64("ConclaveRound")
+	attributeFindings = temporal.NewSearchAttributeKeyInt64("ConclaveOpenFindings")
+)
+
+// SearchAttributes are the names and types that the server needs to know.
+func SearchAttributes() map[string]string {
+	return map[string]string{
+		attributeStatus.GetName(): "Keyword", attributeRepo.GetName(): "Keyword", attributePreset.GetName(): "Keyword",
+		attributeRound.GetName(): "Int", attributeFindings.GetName(): "Int",
+	}
+}
+
+// StartAttributes are the search attributes of a run at its start.
+func StartAttributes(in loop.Input, repo string) temporal.SearchAttributes {
+	return temporal.NewSearchAttributes(
+		attributeStatus.ValueSet("running"), attributeRepo.ValueSet(repo), attributePreset.ValueSet(in.Preset),
+		attributeRound.ValueSet(0), attributeFindings.ValueSet(0),
+	)
+}
+
+// Register makes the workflows known to a worker.
+func Register(r worker.WorkflowRegistry) {
+	r.RegisterWorkflowWithOptions(ReviewLoop, workflow.RegisterOptions{Name: ReviewLoopName})
+}
+
+func attributes(run record.Run) []temporal.SearchAttributeUpdate {
+	return []temporal.SearchAttributeUpdate{
+		attributeStatus.ValueSet(run.State()), attributeRound.ValueSet(int64(run.Iteration)),
+		attributeFindings.ValueSet(int64(run.OpenFindings())),
+	}
+}

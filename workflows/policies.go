@@ -1,0 +1,57 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"conclave/internal/loop"
+)
+
+// Times of the activities, on one page (docs/architecture.md has the table).
+const (
+	heartbeat = 30 * time.Second
+	// grace is what an activity may need beyond its turn's time-out: stopping
+	// the agent, the snapshot, storing artifacts.
+	grace         = 2 * time.Minute
+	prepareTime   = 10 * time.Minute
+	finishTime    = 5 * time.Minute
+	finishStart   = time.Minute
+	lostWorker    = 100 * time.Millisecond
+	sourceRetries = 5
+	// commands lists setup, verify and lint: each may take the verify time-out.
+	commands = 3
+)
+
+// lostWorkersOnly repeats an attempt whose worker died or shut down. Everything
+// else an activity of this policy reports as a result or as a non-retryable error.
+var lostWorkersOnly = &temporal.RetryPolicy{InitialInterval: lostWorker, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second}
+
+var fewRetries = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: sourceRetries}
+
+// options are the activity options of a call.
+func options(call loop.Call, queues loop.Queues) workflow.ActivityOptions {
+	switch call.Kind {
+	case loop.CallTurn:
+		return workflow.ActivityOptions{
+			TaskQueue: queues.Agents, Summary: call.Summary, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
+			StartToCloseTimeout: call.Turn.Timeout + call.Turn.SetupTimeout + grace, RetryPolicy: lostWorkersOnly,
+		}
+	case loop.CallVerify:
+		return workflow.ActivityOptions{
+			TaskQueue: queues.Agents, Summary: call.Summary, HeartbeatTimeout: heartbeat, WaitForCancellation: true,
+			StartToCloseTimeout: commands*call.Verify.Timeout + grace, RetryPolicy: lostWorkersOnly,
+		}
+	case loop.CallPrepare:
+		return workflow.ActivityOptions{
+			TaskQueue: queues.Source, Summary: call.Summary, HeartbeatTimeout: heartbeat,
+			StartToCloseTimeout: prepareTime, RetryPolicy: fewRetries,
+		}
+	default:
+		return workflow.ActivityOptions{
+			TaskQueue: queues.Source, Summary: call.Summary, HeartbeatTimeout: heartbeat,
+			StartToCloseTimeout: finishTime, ScheduleToStartTimeout: finishStart, RetryPolicy: fewRetries,
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package workflows
+
+import (
+	"fmt"
+
+	"go.temporal.io/sdk/workflow"
+
+	"conclave/activities"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+)
+
+// acts only names the activities; the worker has the real one.
+var acts *activities.Activities
+
+// ReviewLoop carries one requirement to its end. It completes with a Result
+// whatever the end is; an error means that this code cannot run the input.
+func ReviewLoop(ctx workflow.Context, in loop.Input) (loop.Result, error) {
+	r, err := newReviewLoop(ctx, in)
+	if err != nil {
+		return loop.Result{}, refuse(err)
+	}
+	return r.run(ctx)
+}
+
+// reviewLoop is the control of one run; what survives continue-as-new is in progress.Carry.
+type reviewLoop struct {
+	in       loop.Input
+	progress *loop.Progress
+	// stopTurns cancels the turns that run now; nil between them.
+	stopTurns workflow.CancelFunc
+	// goOn counts the resume signals that were received.
+	goOn int
+	// shown is the last state that was published as search attributes.
+	shown string
+}
+
+func newReviewLoop(ctx workflow.Context, in loop.Input) (*reviewLoop, error) {
+	progress, err := loop.New(in, workflow.GetInfo(ctx).WorkflowExecution.ID, workflow.Now(ctx))
+	if err != nil {
+		return nil, err
+	}
+	r := &reviewLoop{in: in, progress: progress}
+	err = workflow.SetQueryHandlerWithOptions(ctx, QueryStatus, func() (record.Run, error) {
+		return progress.Record(workflow.Now(ctx)), nil
+	}, workflow.QueryHandlerOptions{Description: "the run record, as in run.json"})
+	if err != nil {
+		return nil, err
+	}
+	err = workflow.SetQueryHandlerWithOptions(ctx, QueryBundle, func() (record.Status, error) {
+		return progress.Status(workflow.Now(ctx)), nil
+	}, workflow.QueryHandlerOptions{Description: "the run record and its events"})
+	if err != nil {
+		return nil, err
+	}
+	r.listen(ctx)
+	return r, nil
+}
+
+func (r *reviewLoop) run(ctx workflow.Context) (loop.Result, error) {
+	for {
+		r.publish(ctx)
+		calls := r.progress.Next(workflow.Now(ctx))
+		switch calls[0].Kind {
+		case loop.CallFinish:
+			r.publish(ctx)
+			return r.progress.Result(), nil
+		case loop.CallWait:
+			r.wait(ctx)
+		default:
+			r.perform(ctx, calls)
+		}
+		if ctx.Err() != nil {
+			r.progress.Cancelled()
+		}
+		if next := r.continueAsNew(ctx); next != nil {
+			return loop.Result{}, next
+		}
+	}
+}
+
+// perform runs the calls in parallel and takes in each result as it comes.
+func (r *reviewLoop) perform(ctx workflow.Context, calls []loop.Call) {
+	scope, stop := r.scope(ctx, calls[0])
+	r.stopTurns = stop
+	group := workflow.NewWaitGroup(ctx)
+	for _, call := range calls {
+		group.Add(1)
+		workflow.GoNamed(ctx, call.Summary, func(ctx workflow.Context) {
+			defer group.Done()
+			r.finish(scope, call)
+		})
+	}
+	// The group is awaited even when the run is cancelled: a cancelled activity
+	// still reports how it ended.
+	disconnected, _ := workflow.NewDisconnectedContext(ctx)
+	group.Wait(disconnected)
+	r.stopTurns = nil
+	stop()
+}
+
+// scope is the context of a batch: landing and the bundle outlive a
+// cancellation, turns can be stopped without ending the run.
+func (r *reviewLoop) scope(ctx workflow.Context, call loop.Call) (workflow.Context, workflow.CancelFunc) {
+	switch call.Kind {
+	case loop.CallLand, loop.CallBundle:
+		return workflow.NewDisconnectedContext(ctx)
+	default:
+		return workflow.WithCancel(ctx)
+	}
+}
+
+// finish runs one call to its end, with the pauses that its failures ask for.
+func (r *reviewLoop) finish(ctx workflow.Context, call loop.Call) {
+	for {
+		outcome := r.execute(ctx, call)
+		again := r.progress.Done(call, outcome, workflow.Now(ctx))
+		r.publish(ctx)
+		if again == nil {
+			return
+		}
+		timer := workflow.NewTimerWithOptions(ctx, again.After, workflow.TimerOptions{Summary: "waits: " + again.Why})
+		if err := timer.Get(ctx, nil); err != nil {
+			r.progress.Done(again.Call, loop.Outcome{Failure: failure(err)}, workflow.Now(ctx))
+			return
+		}
+		call = again.Call
+	}
+}
+
+func (r *reviewLoop) execute(ctx workflow.Context, call loop.Call) loop.Outcome {
+	ctx = workflow.WithActivityOptions(ctx, options(call, r.in.Queues))
+	var out loop.Outcome
+	var err error
+	switch call.Kind {
+	case loop.CallPrepare:
+		err = workflow.ExecuteActivity(ctx, acts.PrepareRun, call.Prepare).Get(ctx, &out.Prepared)
+	case loop.CallTurn:
+		err = workflow.ExecuteActivity(ctx, acts.RunTurn, call.Turn).Get(ctx, &out.Turn)
+	case loop.CallVerify:
+		err = workflow.ExecuteActivity(ctx, acts.Verify, call.Verify).Get(ctx, &out.Verify)
+	case loop.CallLand:
+		err = workflow.ExecuteActivity(ctx, acts.Land, call.Land).Get(ctx, &out.Landed)
+	case loop.CallBundle:
+		err = workflow.ExecuteActivity(ctx, acts.WriteBundle, call.Bundle).Get(ctx, nil)
+		out.Bundled = err == nil
+	default:
+		err = fmt.Errorf("no activity for a call of kind %q", call.Kind)
+	}
+	if err != nil {
+		return loop.Outcome{Failure: failure(err)}
+	}
+	return out
+}
+
+// publish shows where the run stands in the Web UI.
+func (r *reviewLoop) publish(ctx workflow.Context) {
+	run := r.progress.Record(workflow.Now(ctx))
+	workflow.SetCurrentDetails(ctx, run.Details())
+	if shown := fmt.Sprint(run.State(), run.Iteration, run.OpenFindings()); shown != r.shown {
+		r.shown = shown
+		if err := workflow.UpsertTypedSearchAttributes(ctx, attributes(run)...); err != nil {
+			workflow.GetLogger(ctx).Warn("search attributes were not updated", "error", err)
+		}
+	}
+}
+
+func (r *reviewLoop) continueAsNew(ctx workflow.Context) error {
+	if ctx.Err() != nil || !workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
+		return nil
+	}
+	r.drain(ctx)
+	next := r.in
+	carry := r.progress.Carry
+	next.Resume = &carry
+	return workflow.NewContinueAsNewError(ctx, ReviewLoopName, next)
+}
