@@ -15,11 +15,11 @@ const (
 
 // Codes of a fail command.
 const (
-	CodeNodeFailed        = "CONVERGENCE_NODE_FAILED"
-	CodeExhausted         = "CONVERGENCE_EXHAUSTED"
-	CodeEvidenceInvalid   = "CONVERGENCE_REVIEW_EVIDENCE_INVALID"
-	CodeEscalated         = "FINDING_ESCALATED"
-	CodeUnreachable = "QUORUM_UNREACHABLE"
+	CodeNodeFailed      = "CONVERGENCE_NODE_FAILED"
+	CodeExhausted       = "CONVERGENCE_EXHAUSTED"
+	CodeEvidenceInvalid = "CONVERGENCE_REVIEW_EVIDENCE_INVALID"
+	CodeEscalated       = "FINDING_ESCALATED"
+	CodeUnreachable     = "QUORUM_UNREACHABLE"
 	// The following end runs under conclave/v1 only.
 	CodeNoChange       = "NO_CHANGE"
 	CodeStalled        = "STALLED"
