@@ -3,11 +3,11 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"syscall"
 	"time"
 
+	"conclave/internal/agent/stubrun"
 	"conclave/internal/record"
 )
 
@@ -19,19 +19,6 @@ func (stub) Name() string        { return StubName }
 func (stub) Binary() string      { return "" }
 func (stub) Variables() []string { return nil }
 
-// The stub is recognised by its only argument together with the variable that describes its turn.
-const (
-	stubArgument = "conclave-stub-agent"
-	stubVariable = "CONCLAVE_STUB_TURN"
-)
-
-// stubTurn is what the stub must know.
-type stubTurn struct {
-	Writing bool   `json:"writing"`
-	Role    string `json:"role"`
-	Target  Target `json:"target"`
-}
-
 func (stub) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	self, err := os.Executable()
 	if err == nil {
@@ -40,38 +27,24 @@ func (stub) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	if err != nil { // replaced while it runs; the supervisor, which starts the stub, is this program too
 		self = "/proc/self/exe"
 	}
-	turn, err := json.Marshal(stubTurn{Writing: t.Writing, Role: t.Role, Target: t.Target})
+	turn, err := json.Marshal(stubrun.Turn{Writing: t.Writing, Role: t.Role})
 	if err != nil {
 		return Invocation{}, err
 	}
 	return Invocation{
-		Path: self, Args: []string{stubArgument}, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
-		Env: environment(t, s, nil, map[string]string{stubVariable: string(turn)}),
+		Path: self, Args: []string{stubrun.Argument}, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
+		Env: environment(t, s, nil, map[string]string{stubrun.Variable: string(turn)}),
 	}, nil
 }
 
 func (stub) Parser(t TurnSpec) Parser { return &stubParser{target: t.Target} }
 
+// StubFile is what the stub's writing turns leave in the workspace.
+const StubFile = stubrun.File
+
 // StubMain is called in main right after process.Main: it runs the stub, and does not return, when this process was
 // started as one. Otherwise it returns at once.
-func StubMain() {
-	if len(os.Args) != 2 || os.Args[1] != stubArgument || os.Getenv(stubVariable) == "" {
-		return
-	}
-	if err := runStub(os.Getenv(stubVariable), os.Stdin, os.Stdout, "."); err != nil {
-		fmt.Fprintln(os.Stderr, "stub:", err)
-		os.Exit(1)
-	}
-	os.Exit(0)
-}
-
-// stubEvent is a line of the stub's stream.
-type stubEvent struct {
-	Type   string  `json:"type"` // start, edit, message, end
-	Text   string  `json:"text,omitempty"`
-	Path   string  `json:"path,omitempty"`
-	Target *Target `json:"target,omitempty"`
-}
+func StubMain() { stubrun.Main() }
 
 type stubParser struct {
 	target  Target
@@ -81,7 +54,7 @@ type stubParser struct {
 }
 
 func (p *stubParser) Line(line []byte) []Event {
-	var e stubEvent
+	var e stubrun.Event
 	if json.Unmarshal(line, &e) != nil {
 		return nil
 	}

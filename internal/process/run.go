@@ -4,10 +4,9 @@ package process
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -65,9 +64,6 @@ type turn struct {
 
 // launch opens the files and starts the supervisor. Pipes are close-on-exec, so no other child keeps one open.
 func launch(s Spec, onLine func([]byte) error) (_ *turn, err error) {
-	if !mainCalled.Load() {
-		return nil, errors.New("process.Main is not called first in this program's main (TestMain in tests)")
-	}
 	var files opened
 	defer files.close()
 	stdin := files.open(orDefault(s.Stdin, os.DevNull), os.O_RDONLY)
@@ -128,9 +124,8 @@ func (t *turn) onLine(f func([]byte) error) func([]byte) {
 }
 
 func newMark() string {
-	var b [12]byte
-	_, _ = rand.Read(b[:])
-	return hex.EncodeToString(b[:])
+	// Unlike others on this machine is enough; cryptographic packages would slow every start of the supervisor.
+	return fmt.Sprintf("%08x%016x", uint32(os.Getpid()), rand.Uint64())
 }
 
 func bytesOf(texts []string) [][]byte {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,12 +18,15 @@ import (
 // unkillable is how long the supervisor tries to get rid of a tree (uninterruptible sleep, another user's process).
 const unkillable = 10 * time.Second
 
-var mainCalled atomic.Bool
+// init and not main: this program's other packages (a protocol library, a terminal library) take 15 ms and more to get
+// ready, and a supervisor needs none of them. This package imports little, so its turn comes early.
+func init() { superviseIfAsked() }
 
 // Main is the first call of every program that uses Run: it runs the supervisor, and does not return, when this process
 // was started as one. Otherwise it returns at once.
-func Main() {
-	mainCalled.Store(true)
+func Main() { superviseIfAsked() }
+
+func superviseIfAsked() {
 	if len(os.Args) != 1 || os.Args[0] != supervisorName || os.Getenv(supervisorVariable) != supervisorProtocol {
 		return
 	}
