@@ -24,11 +24,15 @@ type Bounds struct {
 func known(n int64) Bound { return Bound{Kind: "known", Value: n} }
 
 // Bounds returns the machine's bounds. Min is generator, evaluator and every
-// seat once: all seats are always asked.
+// seat once, because all seats are always asked, and under full the final review.
 func (m *Machine) Bounds() Bounds {
 	k := m.definition.Data.SeatConcurrency
+	least := 2 + int64(len(m.seats))
+	if m.full() {
+		least++
+	}
 	return Bounds{
-		Dispatches:     DispatchBounds{Min: known(2 + int64(len(m.seats))), Max: known(int64(m.maxDispatches()))},
+		Dispatches:     DispatchBounds{Min: known(least), Max: known(int64(m.maxDispatches()))},
 		MaxConcurrency: known(k),
 		MaxFanOut:      known(k),
 	}
@@ -44,17 +48,16 @@ func (m *Machine) maxDispatches() float64 {
 	}
 	most := 2*I + S*I*(1+c)
 	if m.full() {
-		most += float64(m.repairs()) + 1 + c
+		most += float64(m.repairLimit) + 1 + c
 	}
 	return most
 }
 
-// repairs is how many repairs the limits allow: each takes an iteration where
-// the repair is the new draft.
-func (m *Machine) repairs() int64 {
+// setLimits derives how often the loop may turn.
+func (m *Machine) setLimits() {
 	d := m.definition.Data
-	if m.rules.RepairIsDraft {
-		return min(d.MaxReviewRestarts, d.MaxIterations-1)
+	m.repairLimit, m.iterationCap = d.MaxReviewRestarts, d.MaxIterations
+	if m.rules.RepairTakesIteration {
+		m.repairLimit, m.iterationCap = min(d.MaxReviewRestarts, d.MaxIterations-1), maxSafe
 	}
-	return d.MaxReviewRestarts
 }

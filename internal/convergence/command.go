@@ -84,8 +84,5 @@ func (m *Machine) failStep(code, message string) []step {
 }
 
 func (m *Machine) pauseStep(code, reason string) []step {
-	if !m.rules.SpokenInputs {
-		code = ""
-	}
 	return []step{{kind: KindPause, code: code, reason: reason}}
 }

@@ -17,6 +17,9 @@ type Machine struct {
 	order                        []*node // declaration order
 	seats                        []*seat // declaration order
 	warnings                     []string
+
+	repairLimit  int64 // repairs the limits allow
+	iterationCap int64 // where the iteration counter stops
 }
 
 // node is a compiled node; seat is nil for writers and the evaluator.
@@ -48,6 +51,10 @@ func Compile(definition []byte, rules Rules) (*Machine, error) {
 	if len(issues) > 0 {
 		return nil, &ValidationError{Issues: issues}
 	}
+	digest := digestBytes(appendCanonical(nil, root))
+	if !rules.ReadExtensions {
+		root = withoutExtensions(root)
+	}
 	var graph report
 	checkGraph(&graph, root)
 	if err := graph.err(); err != nil {
@@ -59,11 +66,12 @@ func Compile(definition []byte, rules Rules) (*Machine, error) {
 		return nil, err
 	}
 	var lanes report
-	checkLanes(&lanes, root, rules)
+	checkLanes(&lanes, root)
 	if err := lanes.err(); err != nil {
 		return nil, err
 	}
 	m := newMachine(root, rules)
+	m.digest = digest
 	if err := m.settle(); err != nil {
 		return nil, err
 	}
@@ -72,11 +80,10 @@ func Compile(definition []byte, rules Rules) (*Machine, error) {
 
 // newMachine builds the machine of a root that passed the checks.
 func newMachine(root value, rules Rules) *Machine {
-	def := readDefinition(root, rules)
+	def := readDefinition(root)
 	m := &Machine{
 		rules:      rules,
 		definition: def,
-		digest:     digestBytes(appendCanonical(nil, root)),
 		nodes:      make(map[string]*node, len(def.Nodes)),
 	}
 	skippable := make(map[string]bool, len(def.Data.SkippableSeats))
@@ -109,9 +116,8 @@ func newMachine(root value, rules Rules) *Machine {
 // bounds fit an integer, and whether the end can be reached.
 func (m *Machine) settle() error {
 	var r report
-	if m.rules.DemoteWriterLanes {
-		m.demoteWriterLanes(&r)
-	}
+	m.demoteWriterLanes(&r)
+	m.setLimits()
 	if m.maxDispatches() > maxSafe {
 		r.add(CodeInvalidBound, "/bounds/dispatches/max", "exceeds the largest safe integer: lower maxIterations, maxReviewRestarts or retryCapPerNode")
 	}
@@ -121,8 +127,8 @@ func (m *Machine) settle() error {
 	return r.err()
 }
 
-// Definition returns the compiled definition. Extensions are empty under rule
-// sets that do not read them.
+// Definition returns the compiled definition. Extensions hold their defaults
+// under rule sets that do not read them.
 func (m *Machine) Definition() Definition { return m.definition }
 
 // DefinitionDigest is the digest of the definition as it was given, unknown

@@ -35,9 +35,7 @@ func (f *formChecker) check(root value) {
 	}
 	f.limits()
 	f.policies()
-	if f.rules.ReadExtensions {
-		f.extensions()
-	}
+	f.extensions()
 }
 
 func (f *formChecker) node(n value, lanes map[string]string) {
@@ -67,9 +65,7 @@ func (f *formChecker) node(n value, lanes map[string]string) {
 	case RoleGenerator, RoleRepair:
 		f.writers = append(f.writers, found)
 	}
-	if f.rules.ReadExtensions {
-		f.seatExtensions(id, role, data)
-	}
+	f.seatExtensions(id, role, data)
 }
 
 func (f *formChecker) evidencePaths(id string, role Role, paths value) {
@@ -197,7 +193,7 @@ func (f *formChecker) isSeat(id value) bool {
 var reservedIDs = map[string]bool{"final": true, "confirmer": true, "arbiter": true, "SIZE": true, "PROTECTED": true, "BUDGET": true}
 
 func (f *formChecker) seatExtensions(id string, role Role, data value) {
-	if reservedIDs[id] {
+	if f.rules.ReserveWords && reservedIDs[id] {
 		f.add(CodeReservedID, nodePath(id, "/id"), "is a word the machine uses itself; rename the node")
 	}
 	if voting := data.get("voting"); voting.kind != kindAbsent && (role != RoleSeat || !voting.isBool()) {

@@ -3,14 +3,11 @@ package convergence
 import "strconv"
 
 // checkLanes is the description layer: the shape of every lane and target.
-func checkLanes(r *report, root value, rules Rules) {
+func checkLanes(r *report, root value) {
 	for _, item := range root.get("nodes").members {
 		if lane := item.value.get("data").get("lane"); lane.kind != kindAbsent {
 			checkLane(r, lane, nodePath(item.value.get("id").text, "/data/lane"))
 		}
-	}
-	if !rules.ReadExtensions {
-		return
 	}
 	for _, key := range []string{"confirmer", "arbiter"} {
 		if lane := root.get("data").get(key); lane.kind != kindAbsent {

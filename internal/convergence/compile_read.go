@@ -1,19 +1,54 @@
 package convergence
 
-// readDefinition turns checked JSON into the typed definition. Extensions are
-// read only where the rules know them, so that no machine acts on a key that its
-// rule set ignores.
-func readDefinition(root value, rules Rules) Definition {
+import "slices"
+
+// dataExtensions and nodeExtensions are the keys that the form does not know.
+var (
+	dataExtensions = []string{"discipline", "reviewWhen", "writerExclusion", "requireFindings", "advisory", "confirmer", "arbiter", "escalation"}
+	nodeExtensions = []string{"voting"}
+)
+
+// withoutExtensions drops the keys a rule set does not read, so that no check
+// and no decision can depend on them. The digest is taken before.
+func withoutExtensions(root value) value {
+	root = edited(root, "data", func(data value) value { return dropped(data, dataExtensions) })
+	return edited(root, "nodes", func(nodes value) value {
+		nodes.members = slices.Clone(nodes.members)
+		for i := range nodes.members {
+			nodes.members[i].value = edited(nodes.members[i].value, "data", func(data value) value { return dropped(data, nodeExtensions) })
+		}
+		return nodes
+	})
+}
+
+// edited returns the object with one member changed, if it has it.
+func edited(v value, name string, change func(value) value) value {
+	v.members = slices.Clone(v.members)
+	for i := range v.members {
+		if v.kind == kindObject && v.members[i].name == name {
+			v.members[i].value = change(v.members[i].value)
+		}
+	}
+	return v
+}
+
+func dropped(v value, names []string) value {
+	v.members = slices.DeleteFunc(slices.Clone(v.members), func(m member) bool { return slices.Contains(names, m.name) })
+	return v
+}
+
+// readDefinition turns checked JSON into the typed definition.
+func readDefinition(root value) Definition {
 	version, _ := root.get("definitionVersion").safeInteger()
 	def := Definition{
 		ID:                root.get("id").text,
 		DefinitionVersion: version,
-		Data:              readData(root.get("data"), rules),
+		Data:              readData(root.get("data")),
 		Nodes:             []Node{},
 		Edges:             []Edge{},
 	}
 	for _, item := range root.get("nodes").members {
-		def.Nodes = append(def.Nodes, readNode(item.value, rules))
+		def.Nodes = append(def.Nodes, readNode(item.value))
 	}
 	for _, item := range root.get("edges").members {
 		e := item.value
@@ -22,7 +57,7 @@ func readDefinition(root value, rules Rules) Definition {
 	return def
 }
 
-func readData(v value, rules Rules) Data {
+func readData(v value) Data {
 	integer := func(key string) int64 {
 		n, _ := v.get(key).safeInteger()
 		return n
@@ -35,9 +70,6 @@ func readData(v value, rules Rules) Data {
 		SkippableSeats:    readTexts(v.get("skippableSeats")),
 		SeatConcurrency:   integer("seatConcurrency"),
 		RetryCapPerNode:   integer("retryCapPerNode"),
-	}
-	if !rules.ReadExtensions {
-		return data
 	}
 	data.Discipline, data.ReviewWhen = Basic, WhenVerified
 	if d := v.get("discipline"); d.isText() {
@@ -58,15 +90,13 @@ func readData(v value, rules Rules) Data {
 	return data
 }
 
-func readNode(v value, rules Rules) Node {
+func readNode(v value) Node {
 	data := v.get("data")
 	n := Node{ID: v.get("id").text, Data: NodeData{Role: Role(data.get("role").text), Lane: readLane(data.get("lane"))}}
 	if paths := data.get("evidencePaths"); paths.kind == kindArray {
 		n.Data.EvidencePaths = readTexts(paths)
 	}
-	if rules.ReadExtensions {
-		n.Data.Voting = readFlag(data.get("voting"))
-	}
+	n.Data.Voting = readFlag(data.get("voting"))
 	return n
 }
 

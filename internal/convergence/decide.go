@@ -85,7 +85,7 @@ func (m *Machine) writerFailed(s State) []step {
 		if st.Status != StatusFailed {
 			continue
 		}
-		if m.rules.RetryPerRound || st.Attempts > m.definition.Data.RetryCapPerNode {
+		if m.rules.WriterFailureEnds || st.Attempts > m.definition.Data.RetryCapPerNode {
 			return m.failStep(CodeNodeFailed, m.failureWords(s, n))
 		}
 	}
@@ -98,10 +98,9 @@ func (m *Machine) body(s State) []step {
 		return m.dispatchBody(s, m.generator)
 	case m.waiting(s, m.evaluator):
 		return m.dispatchBody(s, m.evaluator)
-	case m.rules.RepairFailedGate:
-		return m.repairOr(s, m.exhausted)
 	}
-	return m.failStep(CodeInvalidState, "the body is done but neither review nor repair was decided")
+	// Only an evaluator that did not meet the gate leaves the body like this.
+	return m.repairOr(s, m.exhausted)
 }
 
 func (m *Machine) dispatchBody(s State, n *node) []step {
@@ -112,7 +111,7 @@ func (m *Machine) dispatchBody(s State, n *node) []step {
 // repairOr dispatches the repair with everything that blocks, or returns what
 // ends the run when none is left.
 func (m *Machine) repairOr(s State, otherwise func(State) []step) []step {
-	if s.Restarts >= m.repairs() {
+	if s.Restarts >= m.repairLimit {
 		return otherwise(s)
 	}
 	return m.dispatchRepair(s)
@@ -128,18 +127,14 @@ func (m *Machine) review(s State) []step {
 	if s.ReviewEvidence == nil {
 		return m.failStep(CodeEvidenceInvalid, "the evaluator gave no valid review evidence (inputHashes, workspaceFingerprint, proofArtifactDigest), so no seat can be asked")
 	}
-	if m.rules.MissingSeatStops {
-		if missing := m.missing(s, func(st NodeState) bool { return st.Code == FailEngineUnavailable }); len(missing) > 0 {
-			return m.unresolved(missing)
-		}
+	if missing := m.missing(s, func(st NodeState) bool { return st.Code == FailEngineUnavailable }); len(missing) > 0 {
+		return m.unresolved(missing)
 	}
 	if seats := m.candidates(s); len(seats) > 0 {
 		return m.dispatchSeats(s, seats)
 	}
-	if m.rules.MissingSeatStops {
-		if missing := m.missing(s, func(NodeState) bool { return true }); len(missing) > 0 {
-			return m.unresolved(missing)
-		}
+	if missing := m.missing(s, func(NodeState) bool { return true }); len(missing) > 0 {
+		return m.unresolved(missing)
 	}
 	if m.rules.BlockBeforeQuorum {
 		if len(m.blocking(s)) > 0 || !s.GateMet {
@@ -196,6 +191,9 @@ func (m *Machine) dispatchSeats(s State, seats []*node) []step {
 
 // missing names the required seats without a valid answer whose node fits.
 func (m *Machine) missing(s State, fits func(NodeState) bool) []string {
+	if !m.rules.MissingSeatStops {
+		return nil
+	}
 	var words []string
 	for _, seat := range m.seats {
 		rec, _ := s.Seats.Get(seat.id)
@@ -227,7 +225,7 @@ func (m *Machine) withoutQuorum(s State) []step {
 		if ids := m.escalated(s, blocking); len(ids) > 0 {
 			return m.failStep(CodeEscalated, "findings came back too often: "+strings.Join(ids, ", "))
 		}
-		if s.Restarts >= m.repairs() {
+		if s.Restarts >= m.repairLimit {
 			return m.exhausted(s)
 		}
 		if m.waiting(s, m.repair) {
@@ -263,13 +261,11 @@ func (m *Machine) blocking(s State) []Blocking {
 
 // escalated lists the blocking findings that were counted too often, once each.
 func (m *Machine) escalated(s State, blocking []Blocking) []string {
-	if m.rules.EscalateAt == 0 {
-		return nil
-	}
 	var ids []string
 	named := map[string]bool{}
+	limit := int64(m.rules.EscalateAt)
 	for _, b := range blocking {
-		if rounds, _ := s.FindingRounds.Get(b.ID); rounds >= int64(m.rules.EscalateAt) && !named[b.ID] {
+		if rounds, _ := s.FindingRounds.Get(b.ID); limit > 0 && rounds >= limit && !named[b.ID] {
 			named[b.ID] = true
 			ids = append(ids, b.ID)
 		}

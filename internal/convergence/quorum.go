@@ -72,9 +72,6 @@ func (m *Machine) quorumWords(s State) string {
 	if m.definition.Data.RequireDiversity && int64(eligible) >= need {
 		words += fmt.Sprintf(", but only %d of them differ in provider and family", maxMatching(pairs))
 	}
-	if !m.rules.SpokenInputs {
-		return words
-	}
 	var reasons []string
 	for _, seat := range m.seats {
 		if why := m.countsNot(s, seat); why != "" {

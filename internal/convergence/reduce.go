@@ -103,10 +103,7 @@ func (f *fold) pause(code, reason string) {
 	if reason == "" {
 		reason = code
 	}
-	f.s.PauseReason = reason
-	if f.m.rules.SpokenInputs {
-		f.s.PauseCode = code
-	}
+	f.s.PauseReason, f.s.PauseCode = reason, code
 }
 
 func (f *fold) dispatched(p value) {

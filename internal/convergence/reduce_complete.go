@@ -19,13 +19,19 @@ func (f *fold) completed(n *node, st NodeState, result value) {
 }
 
 func (f *fold) generatorDone(n *node, result value) {
-	if !f.m.rules.WritersReportTree {
-		return
-	}
-	if !result.get("changed").isTrue() {
+	if !f.wrote(result) {
 		f.fail(CodeNoChange, fmt.Sprintf("%s changed nothing, so there is nothing to review", n.id))
 	}
+}
+
+// wrote records the tree a writer left and reports whether it changed anything.
+// A writer that does not say so changed nothing.
+func (f *fold) wrote(result value) bool {
+	if !f.m.rules.WritersReportTree {
+		return true
+	}
 	f.seenTree(result.get("tree").text)
+	return result.get("changed").isTrue()
 }
 
 // seenTree records a snapshot and reports whether it had been seen before.
@@ -84,7 +90,7 @@ func (f *fold) repairDone(n *node, result value) {
 		return
 	}
 	f.s.Restarts++
-	f.s.Iteration = min(f.s.Iteration+1, d.MaxIterations)
+	f.s.Iteration = min(f.s.Iteration+1, f.m.iterationCap)
 	f.s.Phase = PhaseBody
 	f.setPending(f.m.evaluator)
 	f.setPending(f.m.repair)
@@ -92,8 +98,8 @@ func (f *fold) repairDone(n *node, result value) {
 		f.setPending(f.m.generator)
 	}
 	f.newRound()
-	if f.m.rules.WritersReportTree {
-		f.repairChanged(n, result)
+	if !f.wrote(result) {
+		f.fail(CodeStalled, fmt.Sprintf("%s changed nothing in repair round %d", n.id, f.s.Restarts))
 	}
 }
 
@@ -112,15 +118,6 @@ func (f *fold) newRound() {
 			f.finish(n, st, StatusPending)
 		}
 	}
-}
-
-// repairChanged ends a run whose repair left the tree as it was: the next review
-// would say what the last one said.
-func (f *fold) repairChanged(n *node, result value) {
-	if !result.get("changed").isTrue() {
-		f.fail(CodeStalled, fmt.Sprintf("%s changed nothing in repair round %d", n.id, f.s.Restarts))
-	}
-	f.seenTree(result.get("tree").text)
 }
 
 func (f *fold) failed(n *node, st NodeState, code string) {

@@ -15,7 +15,7 @@ type DispatchInput struct {
 	ProofArtifactDigest string `json:"proofArtifactDigest,omitempty"`
 	// Findings is what a repair must address; never nil for a repair.
 	Findings *[]Blocking `json:"findings,omitempty"`
-	// GateMet tells a repair whether the verifier passed (Rules.SpokenInputs).
+	// GateMet tells a repair whether the verifier passed (Rules.SpokenCommands).
 	GateMet *bool `json:"gateMet,omitempty"`
 }
 
@@ -30,12 +30,23 @@ type CompleteOutput struct {
 // render writes the input and output of a step.
 func (m *Machine) render(s State, st step) Command {
 	c := Command{Kind: st.kind, Position: st.position, Reason: st.reason, Code: st.code, Message: st.message}
+	var in DispatchInput
+	var out CompleteOutput
 	switch st.kind {
 	case KindDispatch:
 		c.NodeID = st.node.id
-		c.Input = encode(m.dispatchInput(s, st))
+		in = m.dispatchInput(s, st)
 	case KindComplete:
-		c.Output = encode(m.output(s))
+		out = m.output(s)
+	}
+	if !m.rules.SpokenCommands {
+		plain(&c, &in, &out)
+	}
+	switch st.kind {
+	case KindDispatch:
+		c.Input = encode(in)
+	case KindComplete:
+		c.Output = encode(out)
 	}
 	return c
 }
@@ -47,12 +58,8 @@ func (m *Machine) dispatchInput(s State, st step) DispatchInput {
 		return DispatchInput{PositionSummary: summary("review", s.Iteration, n.id, attempt), ProofArtifactDigest: s.ReviewEvidence.ProofArtifactDigest}
 	case RoleRepair:
 		in := DispatchInput{PositionSummary: "repair round " + itoa(s.Restarts+1)}
-		findings := m.spoken(st.blocking)
-		in.Findings = &findings
-		if m.rules.SpokenInputs {
-			met := s.GateMet
-			in.GateMet = &met
-		}
+		findings, met := listed(st.blocking), s.GateMet
+		in.Findings, in.GateMet = &findings, &met
 		return in
 	}
 	return DispatchInput{PositionSummary: summary("convergence", s.Iteration, n.id, attempt)}
@@ -62,20 +69,29 @@ func summary(prefix string, iteration int64, id string, attempt int64) string {
 	return fmt.Sprintf("%s/%d, node %s, attempt %d", prefix, iteration, id, attempt)
 }
 
-// spoken keeps or drops what the form's exact shape does not have.
-func (m *Machine) spoken(blocking []Blocking) []Blocking {
-	findings := make([]Blocking, 0, len(blocking))
-	for _, b := range blocking {
-		if !m.rules.SpokenInputs {
-			b.Seat, b.Severity = "", ""
-		}
-		findings = append(findings, b)
+// listed never is null: the form's lists are always there.
+func listed(blocking []Blocking) []Blocking { return append([]Blocking{}, blocking...) }
+
+// plain reduces a command to the form's exact shape.
+func plain(c *Command, in *DispatchInput, out *CompleteOutput) {
+	if c.Kind == KindPause {
+		c.Code = ""
 	}
-	return findings
+	in.GateMet = nil
+	if in.Findings != nil {
+		plainFindings(*in.Findings)
+	}
+	plainFindings(out.Findings)
+}
+
+func plainFindings(findings []Blocking) {
+	for i := range findings {
+		findings[i].Seat, findings[i].Severity = "", ""
+	}
 }
 
 func (m *Machine) output(s State) CompleteOutput {
-	out := CompleteOutput{Iterations: s.Iteration, Restarts: s.Restarts, Seats: map[string]string{}, Findings: m.spoken(m.blocking(s))}
+	out := CompleteOutput{Iterations: s.Iteration, Restarts: s.Restarts, Seats: map[string]string{}, Findings: listed(m.blocking(s))}
 	for _, seat := range m.seats {
 		out.Seats[seat.id] = m.label(s, seat)
 	}

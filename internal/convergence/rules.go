@@ -27,16 +27,21 @@ type Rules struct {
 	// RepairIsDraft: after a repair the evaluator runs at once. Otherwise the
 	// generator runs again first, without the findings.
 	RepairIsDraft bool `json:"repairIsDraft"`
+	// RepairTakesIteration: each repair needs an iteration, so there are at most
+	// I-1. Otherwise a repair at the cap repeats the iteration number.
+	RepairTakesIteration bool `json:"repairTakesIteration"`
 	// RepairFailedGate: an unmet gate leads to a repair turn. Otherwise to the
 	// generator again, without the reason.
 	RepairFailedGate bool `json:"repairFailedGate"`
 	// WritersReportTree: writers say whether the tree changed, and one that
 	// changed nothing ends the run. Otherwise their results are not read.
 	WritersReportTree bool `json:"writersReportTree"`
-	// RetryPerRound: the retry cap counts a seat's attempts of this round, and a
-	// failed writer or evaluator is not retried. Otherwise it counts every
-	// node's attempts over the whole run.
+	// RetryPerRound: the retry cap counts a seat's attempts of this round.
+	// Otherwise those of the whole run.
 	RetryPerRound bool `json:"retryPerRound"`
+	// WriterFailureEnds: a failed writer or evaluator ends the run. Otherwise it
+	// is retried under the cap.
+	WriterFailureEnds bool `json:"writerFailureEnds"`
 	// CapEveryAsk: no asking of a seat escapes the cap, also after an
 	// invalidation. Otherwise pending seats are always asked.
 	CapEveryAsk bool `json:"capEveryAsk"`
@@ -76,9 +81,11 @@ type Rules struct {
 	// Resumable: run-resumed, seat-reopened, seat-waived and the events of
 	// questions and rulings are understood. Otherwise they are ignored.
 	Resumable bool `json:"resumable"`
-	// SpokenInputs: commands say more than the form's exact shape: who raised a
-	// finding, whether the gate is met, the code of a pause, why a seat does not count.
-	SpokenInputs bool `json:"spokenInputs"`
+	// SpokenCommands: commands say more than the form's exact shape: who raised a
+	// finding, whether the gate is met, the code of a pause, how the run ended.
+	SpokenCommands bool `json:"spokenCommands"`
+	// ReserveWords: node ids that the machine uses as words itself are refused.
+	ReserveWords bool `json:"reserveWords"`
 	// BoundPerIteration: max dispatches is 2I + S*I*(1+c). Otherwise it is the
 	// form's looser product.
 	BoundPerIteration bool `json:"boundPerIteration"`
@@ -97,8 +104,10 @@ var V1 = Rules{
 	KeepPauseOnDispatch:  true,
 	RepairIsDraft:        true,
 	RepairFailedGate:     true,
+	RepairTakesIteration: true,
 	WritersReportTree:    true,
 	RetryPerRound:        true,
+	WriterFailureEnds:    true,
 	CapEveryAsk:          true,
 	ReaskUntrusted:       true,
 	ConsistentAnswers:    true,
@@ -111,7 +120,8 @@ var V1 = Rules{
 	UnavailableIsMissing: true,
 	WaiverLowersQuorum:   true,
 	Resumable:            true,
-	SpokenInputs:         true,
+	SpokenCommands:       true,
+	ReserveWords:         true,
 	BoundPerIteration:    true,
 }
 

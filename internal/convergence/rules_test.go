@@ -1,7 +1,10 @@
 package convergence
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -70,6 +73,15 @@ var sides = map[string]side{
 		r := plainDraft(newRun(t, rules, limits(2, 1, 1))).start().says("A", block("F1")).says("B", pass)
 		return r.repaired("t2").verify("t2", true).start().failed("A", "TIMEOUT").says("B", pass).now()
 	}},
+	"WriterFailureEnds": {base: V1, off: "dispatch convergence/1/gen/2", on: "fail CONVERGENCE_NODE_FAILED", play: func(t *testing.T, rules Rules) string {
+		return newRun(t, rules, limits(2, 1, 1)).start().failed("gen", "TIMEOUT").now()
+	}},
+	"RepairTakesIteration": {base: V1, off: "dispatch convergence/repair/1/1", on: "fail CONVERGENCE_EXHAUSTED", play: func(t *testing.T, rules Rules) string {
+		return plainDraft(newRun(t, rules, limits(1, 1, 0))).start().says("A", block("F1")).says("B", pass).now()
+	}},
+	"ReserveWords": {base: V1, off: "compiles", on: "RESERVED_ID", play: func(t *testing.T, rules Rules) string {
+		return compileWords(rules, func(d *Definition) { d.Nodes[3].ID = "final" })
+	}},
 	"CapEveryAsk": {base: V1, off: "dispatch review/1/A/2", on: "fail SEAT_UNRESOLVED", play: func(t *testing.T, rules Rules) string {
 		r := plainDraft(newRun(t, rules)).start().says("A", pass).says("B", pass)
 		return r.event(EventInvalidated, fields{"seatId": "A", "reason": "x"}).now()
@@ -116,7 +128,7 @@ var sides = map[string]side{
 	"Resumable": {base: V1, off: "pause interrupted", on: "dispatch convergence/1/gen/2", play: func(t *testing.T, rules Rules) string {
 		return newRun(t, rules).start().failed("gen", FailAborted).event(EventRunResumed, fields{}).now()
 	}},
-	"SpokenInputs": {base: V3,
+	"SpokenCommands": {base: V3,
 		off: `{"positionSummary":"repair round 1","findings":[{"id":"F1","kind":"patch","evidence":"ev F1"}]}`,
 		on:  `{"positionSummary":"repair round 1","findings":[{"id":"F1","kind":"patch","evidence":"ev F1","seat":"A","severity":"high"}],"gateMet":true}`,
 		play: func(t *testing.T, rules Rules) string {
@@ -175,5 +187,22 @@ func TestEveryRuleDiffersBetweenTheRuleSets(t *testing.T) {
 	v1, v3 := reflect.ValueOf(V1), reflect.ValueOf(V3)
 	for i := range v1.NumField() {
 		require.NotEqual(t, v3.Field(i).Interface(), v1.Field(i).Interface(), v1.Type().Field(i).Name)
+	}
+}
+
+func TestEachRuleIsConsultedInOnePlace(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	var code strings.Builder
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			raw, err := os.ReadFile(file)
+			require.NoError(t, err)
+			code.Write(raw)
+		}
+	}
+	for name := range sides {
+		uses := regexp.MustCompile(`rules\.`+name+`\b`).FindAllString(code.String(), -1)
+		require.Len(t, uses, 1, name)
 	}
 }
