@@ -46,33 +46,60 @@ func (r *RunRepo) openAt(ctx context.Context, dir, commit string) (*workspace, f
 	return w, unlock, nil
 }
 
+// restore goes on until nothing differs: an ignore file that comes back, or goes, changes what the rules cover.
 func (w *workspace) restore(ctx context.Context, keep []string) ([]string, error) {
+	var all []string
+	for range maxPasses {
+		paths, rulesChanged, err := w.restoreOnce(ctx, keep)
+		all = append(all, paths...)
+		if err != nil {
+			return all, err
+		}
+		if !rulesChanged {
+			break
+		}
+	}
+	sort.Strings(all)
+	return compact(all), nil
+}
+
+// maxPasses bounds restore; nested ignore files of an agent need one pass per level at most.
+const maxPasses = 16
+
+// restoreOnce takes the commit's ignore files back first, alone: until then the rules are the agent's.
+func (w *workspace) restoreOnce(ctx context.Context, keep []string) (paths []string, rulesChanged bool, err error) {
 	s, err := w.scanFiles(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	different, touched, err := w.really(s.changed)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if err := w.add(ctx, pathsOf(touched)); err != nil { // the same content: only the file times in the index change
-		return nil, err
+		return nil, false, err
+	}
+	back := append(pathsOf(different), s.removed...)
+	if rules := ignoreFiles(back); len(rules) > 0 {
+		return rules, true, w.bringBack(ctx, rules)
 	}
 	s.exclude(keep)
 	surplus := s.surplus()
-	back := append(pathsOf(different), s.removed...)
-	if len(surplus)+len(back) == 0 {
-		return nil, nil
-	}
 	if err := w.removeFiles(surplus); err != nil {
-		return surplus, err
+		return surplus, false, err
 	}
-	if err := w.bringBack(ctx, back); err != nil {
-		return surplus, err
+	return append(surplus, back...), len(ignoreFiles(surplus)) > 0, w.bringBack(ctx, back)
+}
+
+// ignoreFiles picks the .gitignore files.
+func ignoreFiles(paths []string) []string {
+	var rules []string
+	for _, name := range paths {
+		if path.Base(name) == ".gitignore" {
+			rules = append(rules, name)
+		}
 	}
-	all := append(append([]string{}, surplus...), back...)
-	sort.Strings(all)
-	return compact(all), nil
+	return rules
 }
 
 // surplus is what has to go: nested repositories as a whole, then files outside them.

@@ -239,3 +239,17 @@ func TestATouchedFileIsNoDifference(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"b"}, diffs)
 }
+
+func TestRestoreGoesByTheCommitsIgnoreRules(t *testing.T) {
+	f := newFixture(t, map[string]string{"a": "1", ".gitignore": "cache/\n"})
+	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
+	write(t, dir, "cache/x", "stays")
+	write(t, dir, ".gitignore", "hidden\n")
+	write(t, dir, "hidden", "by a rule of the verifier's")
+	write(t, dir, "out/.gitignore", "*.bin\n")
+	write(t, dir, "out/x.bin", "hidden by a rule that goes")
+	removed, err := f.repo.Restore(t.Context(), dir, f.base.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{".gitignore", "hidden", "out/.gitignore", "out/x.bin"}, removed)
+	require.Equal(t, map[string]string{"a": "file 1", ".gitignore": "file cache/\n", "cache/x": "file stays"}, listFiles(t, dir))
+}

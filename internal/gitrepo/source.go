@@ -2,6 +2,7 @@ package gitrepo
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -173,7 +174,11 @@ func (s *Source) whyUnresolved(ctx context.Context, ref string, err error) error
 }
 
 // isLost reports a name that resolves to an id whose object cannot be read.
+// A full id that someone typed resolves to itself and proves nothing.
 func (s *Source) isLost(ctx context.Context, ref string) bool {
+	if _, err := hex.DecodeString(ref); err == nil && len(ref) >= 40 {
+		return false
+	}
 	_, err := s.git(ctx, "cat-file", "-t", ref)
 	return err != nil
 }
