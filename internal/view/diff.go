@@ -58,7 +58,7 @@ func diff(s seen, run record.Run) ([]event, seen) {
 	}
 	if run.Waiting != next.waiting {
 		next.waiting = run.Waiting
-		if run.Waiting != "" {
+		if run.Waiting != "" && run.Stop != record.StopInterrupted { // the outcome tells that it was interrupted
 			events = append(events, event{kind: waiting, text: run.Waiting})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 const (
 	defaultWidth  = 80
 	defaultHeight = 24
-	// narrow is the width below which a step's line has no column for its engine's seat.
+	// narrow is the width below which a step's line leaves out its number and most of its seat.
 	narrow    = 60
 	whatWidth = 9
 	timeWidth = 6
@@ -54,8 +54,11 @@ func pad(s string, width int) string {
 // columns is the part that a running and an ended step share, so that a line
 // stays in place when its step ends.
 func (s screen) columns(sign string, step record.Step, elapsed string) string {
-	return fmt.Sprintf("  %s %s %s %s %*s", sign, s.theme.faint.Render(text.OneLine(step.ID, 4)),
-		pad(report.What(step), whatWidth), pad(report.Who(step), s.whoWidth()), timeWidth, elapsed)
+	columns := fmt.Sprintf("%s %s %*s", pad(report.What(step), whatWidth), pad(report.Who(step), s.whoWidth()), timeWidth, elapsed)
+	if s.width < narrow {
+		return " " + sign + " " + columns + " "
+	}
+	return "  " + sign + " " + s.theme.faint.Render(text.OneLine(step.ID, 4)) + " " + columns + "  "
 }
 
 // running is the live line of a step.
@@ -63,7 +66,7 @@ func (s screen) running(step record.Step, elapsed time.Duration, action string, 
 	sign := s.theme.busy.Render(spinner[tick%len(spinner)])
 	line := s.columns(sign, step, whole(elapsed))
 	if action = text.OneLine(action, lineLimit); action != "" {
-		line += "  " + s.theme.faint.Render(action)
+		line += s.theme.faint.Render(action)
 	}
 	return s.fit(line)
 }
@@ -83,7 +86,7 @@ func (s screen) ended(step record.Step) string {
 	if details := details(step); details != "" {
 		parts = append(parts, details)
 	}
-	return s.fit(line + "  " + strings.Join(parts, "  "))
+	return s.fit(line + strings.Join(parts, "  "))
 }
 
 // line is an event as a line that stays; empty when the live part shows it.
@@ -125,7 +128,7 @@ func (s screen) frame(u Update, now time.Time, tick int) string {
 			lines = append(lines, s.running(step, since(u.Run, step.StartedMS, now), u.Actions[step.ID], tick))
 		}
 	}
-	if room := max(s.height-3, 1); len(lines) > room {
+	if room := max(s.height-4, 1); len(lines) > room {
 		hidden := len(lines) - room + 1
 		lines = append(lines[:room-1], s.fit(s.theme.faint.Render(fmt.Sprintf("    and %d more", hidden))))
 	}
@@ -137,23 +140,18 @@ func (s screen) footer(u Update, now time.Time, tick int, busy bool) string {
 	if !busy {
 		sign = s.theme.busy.Render(spinner[tick%len(spinner)])
 	}
-	parts := []string{whole(since(u.Run, 0, now)), phase(u.Run, busy), "Ctrl-C stops; the run can be resumed"}
+	words := []string{whole(since(u.Run, 0, now)), phase(u.Run, busy), "Ctrl-C stops; the run can be resumed"}
+	indent := "  "
 	if s.width < narrow {
-		parts = []string{parts[0], parts[1], "Ctrl-C stops"}
+		words, indent = []string{words[0], "Ctrl-C stops"}, " "
 	}
-	var kept []string
-	for _, part := range parts {
-		if part != "" {
-			kept = append(kept, part)
-		}
-	}
-	return s.fit("  " + sign + " " + s.theme.faint.Render(strings.Join(kept, " · ")))
+	return s.fit(indent + sign + " " + s.theme.faint.Render(strings.Join(words, " · ")))
 }
 
-// phase says what goes on while no step runs.
+// phase names the run, or says what goes on while no step runs.
 func phase(r record.Run, busy bool) string {
 	switch {
-	case busy:
+	case busy && r.RunID != "":
 		return text.OneLine(r.RunID, 60)
 	case r.Waiting != "":
 		return "waiting"

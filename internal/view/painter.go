@@ -25,7 +25,8 @@ const (
 )
 
 // paint prints the lines above, which stay, and the live lines below them. It
-// leaves the cursor at the start of the last live line.
+// leaves the cursor on an empty line below: there stands what the terminal
+// echoes and what a shell says when the process is stopped or killed.
 func (p *painter) paint(above, live []string, width int) string {
 	if len(above) == 0 && len(live) == 0 && len(p.live) == 0 {
 		return ""
@@ -36,11 +37,10 @@ func (p *painter) paint(above, live []string, width int) string {
 		fmt.Fprintf(&out, "\x1b[%dA", up)
 	}
 	out.WriteString(eraseBelow)
-	for _, line := range above {
+	for _, line := range append(above, live...) {
 		out.WriteString(strings.ReplaceAll(line, "\n", "\r\n") + "\r\n")
 	}
-	out.WriteString(strings.Join(live, "\r\n"))
-	out.WriteString("\r" + frameEnd)
+	out.WriteString(frameEnd)
 	p.live = p.live[:0]
 	for _, line := range live {
 		p.live = append(p.live, ansi.StringWidth(line))
@@ -52,7 +52,7 @@ func (p *painter) paint(above, live []string, width int) string {
 // lines again that became too long by a resize.
 func (p *painter) rows(width int) int {
 	rows := 0
-	for _, w := range p.live[:max(len(p.live)-1, 0)] {
+	for _, w := range p.live {
 		rows += max((w+width-1)/width, 1)
 	}
 	return rows

@@ -35,7 +35,8 @@ type Update struct {
 
 // View shows a run. Its methods may be called from several goroutines.
 type View interface {
-	// Update shows what is new since the last one.
+	// Update shows what is new since the last one. The view keeps the record:
+	// the caller must not change its steps afterwards.
 	Update(Update)
 	// Message shows one line above the live part.
 	Message(string)
