@@ -23,10 +23,12 @@ const (
 	// QueryStatus answers the run record, QueryBundle the record with its events.
 	QueryStatus = "status"
 	QueryBundle = loop.QueryBundle
-	// TaskQueue and AgentQueue are the queues of a cluster; a local run has its own.
-	TaskQueue  = "conclave"
-	AgentQueue = "conclave-agents"
+	// TaskQueue is a cluster's default queue for workflow tasks; a local run has its own.
+	TaskQueue = "conclave"
 )
+
+// AgentQueueOf is where the turns of a cluster's runs wait for a worker.
+func AgentQueueOf(taskQueue string) string { return taskQueue + "-agents" }
 
 // SourceQueue is polled by the starter that owns the user's repository.
 func SourceQueue(runID string) string { return "source-" + runID }

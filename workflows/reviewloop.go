@@ -86,9 +86,9 @@ func (r *reviewLoop) perform(ctx workflow.Context, calls []loop.Call) {
 	group := workflow.NewWaitGroup(ctx)
 	for _, call := range calls {
 		group.Add(1)
-		workflow.GoNamed(ctx, call.Summary, func(ctx workflow.Context) {
+		workflow.GoNamed(scope, call.Summary, func(ctx workflow.Context) {
 			defer group.Done()
-			r.finish(scope, call)
+			r.finish(ctx, call)
 		})
 	}
 	// The group is awaited even when the run is cancelled: a cancelled activity

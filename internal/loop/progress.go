@@ -92,6 +92,7 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 		}
 		p.Carry = *in.Resume
 		p.in.Resume = nil
+		p.makeMaps()
 		return p, nil
 	}
 	p.Carry = Carry{
@@ -99,6 +100,16 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 		Answers: map[string]answer{}, Run: newRecord(in, machine, workflowID, started),
 	}
 	return p, nil
+}
+
+// makeMaps fills in maps that were empty when the carry was written.
+func (p *Progress) makeMaps() {
+	if p.Answers == nil {
+		p.Answers = map[string]answer{}
+	}
+	if p.Run.Artifacts == nil {
+		p.Run.Artifacts = map[string]artifact.Ref{}
+	}
 }
 
 func newRecord(in Input, machine *convergence.Machine, workflowID string, started time.Time) record.Run {
