@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"conclave/internal/artifact"
 	"conclave/internal/gitrepo"
 	"conclave/internal/loop"
 	"conclave/internal/record"
@@ -32,6 +33,9 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 	if err := a.fillChanged(ctx, &status.Run); err != nil {
 		return err
 	}
+	if status.Run.Artifacts["definition.json"], err = a.Store.Put(ctx, status.Definition); err != nil {
+		return err
+	}
 	if err := report.Write(ctx, BundleDir(source.Root(), req.RunID), status, a.Store.Get, requirement); err != nil {
 		return fmt.Errorf("bundle: %w", err)
 	}
@@ -44,6 +48,9 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 // fillChanged reads the list of changed paths back: it may be long, so the
 // workflow holds its name only.
 func (a *Activities) fillChanged(ctx context.Context, run *record.Run) error {
+	if run.Artifacts == nil {
+		run.Artifacts = map[string]artifact.Ref{}
+	}
 	ref, ok := run.Artifacts["changed.json"]
 	if !ok || ref.IsZero() {
 		return nil

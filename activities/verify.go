@@ -128,6 +128,9 @@ func (v *verification) execute(ctx context.Context, c command) error {
 		return err
 	}
 	v.result.Artifacts[c.name+".log"] = ref
+	if v.result.Artifacts[c.name+".command"], err = v.Store.Put(saving, []byte(c.text+"\n")); err != nil {
+		return err
+	}
 	restored, err := v.space.repo.Restore(saving, v.space.dir, v.req.From.Commit, v.space.ours)
 	if err != nil {
 		return err
