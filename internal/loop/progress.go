@@ -140,7 +140,7 @@ func (p *Progress) Status(now time.Time) record.Status {
 		}
 		events = append(events, line)
 	}
-	return record.Status{Run: run, Events: events}
+	return record.Status{Run: run, Events: events, Definition: p.in.Definition}
 }
 
 // Record is the run record at a moment.

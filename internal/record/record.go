@@ -186,4 +186,6 @@ func Total(changes []Change) Stats {
 type Status struct {
 	Run    Run               `json:"run"`
 	Events []json.RawMessage `json:"events"`
+	// Definition is what the machine was compiled from, so that `starter decide` can judge the events again.
+	Definition json.RawMessage `json:"definition,omitempty"`
 }
