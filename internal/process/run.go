@@ -73,6 +73,9 @@ func launch(s Spec, onLine func([]byte) error) (_ *turn, err error) {
 	controlR, controlW := files.pipe()
 	reportR, reportW := files.pipe()
 	self, selfErr := selfPath()
+	if s.RegistryDir != "" {
+		files.err = errors.Join(files.err, os.MkdirAll(s.RegistryDir, 0o700))
+	}
 	if err := errors.Join(files.err, selfErr); err != nil {
 		return nil, fmt.Errorf("%s: prepare the turn: %w", s.Name, err)
 	}

@@ -44,7 +44,7 @@ type Spec struct {
 	IdleTimeout time.Duration // without a line on standard output; 0 is none
 	MaxLine     int           // bytes; longer lines are counted and not handed on (on disk they are whole); 0 is DefaultMaxLine
 
-	RegistryDir string            // when set, <dir>/<pid>.json names the supervisor while it lives
+	RegistryDir string            // when set, <dir>/<pid>.json names the supervisor while it lives; made when missing
 	Labels      map[string]string // "run" and "turn" go into the registry
 }
 
