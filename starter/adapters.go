@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/agent"
+	"conclave/internal/runindex"
+)
+
+// adapterLine is one adapter of `adapters --json`.
+type adapterLine struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"` // built-in, configured or planned
+	Provider string `json:"provider,omitempty"`
+	Family   string `json:"model_family,omitempty"`
+	// Binary is the program's path when it was found; Missing says why it was not.
+	Binary   string `json:"binary,omitempty"`
+	Missing  string `json:"missing,omitempty"`
+	Variable string `json:"variable,omitempty"`
+}
+
+func (a *app) adaptersCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "adapters", Short: "List the agents that can be used", Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := hostSettings(cmd, runindex.Entry{})
+			if err != nil {
+				return err
+			}
+			lines := adapterLines(c.Host.AgentSettings(os.Environ()))
+			if asJSON {
+				return a.printJSON(map[string]any{"adapters": lines})
+			}
+			return a.printAdapters(lines)
+		},
+	}
+	addHostFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cmd.AddCommand(&cobra.Command{
+		Use: "explain ADAPTER --stdout F --stderr F --exit N", Short: "Explain what an agent printed (not yet supported)", DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usage("the bundle's agents/ folders hold each turn's transcript and what was made of it", "%s is not yet supported", cmd.CommandPath())
+		},
+	})
+	return cmd
+}
+
+func adapterLines(s agent.Settings) []adapterLine {
+	var lines []adapterLine
+	for _, name := range agent.Names() {
+		if _, configured := s.Commands[name]; name != agent.CommandName || configured {
+			lines = append(lines, lineOfAdapter(name, "built-in", s))
+		} else {
+			lines = append(lines, adapterLine{Name: name, Kind: "built-in", Missing: "any program, described in the configuration"})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Commands)) {
+		if name != agent.CommandName {
+			lines = append(lines, lineOfAdapter(name, "configured", s))
+		}
+	}
+	for _, name := range agent.Planned() {
+		lines = append(lines, adapterLine{Name: name, Kind: "planned", Missing: "not yet supported"})
+	}
+	return lines
+}
+
+func lineOfAdapter(name, kind string, s agent.Settings) adapterLine {
+	line := adapterLine{Name: name, Kind: kind}
+	if t, err := agent.TargetFor(name, "", s); err == nil {
+		line.Provider, line.Family = t.Provider, t.ModelFamily
+	}
+	if name == agent.StubName {
+		line.Binary = "(part of this program)"
+		return line
+	}
+	line.Variable = agent.BinVariable(name)
+	path, err := agent.ResolveBinary(name, s)
+	var missing *agent.MissingBinary
+	switch {
+	case errors.As(err, &missing):
+		line.Missing = missing.Binary + " " + missing.Reason
+	case err != nil:
+		line.Missing = err.Error()
+	default:
+		line.Binary = path
+	}
+	return line
+}
+
+func (a *app) printAdapters(lines []adapterLine) error {
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ADAPTER\tKIND\tIDENTITY\tPROGRAM\tVARIABLE")
+	for _, l := range lines {
+		identity, program := "-", l.Binary
+		if l.Provider != "" {
+			identity = l.Provider + "/" + l.Family
+		}
+		if program == "" {
+			program = "missing: " + l.Missing
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, identity, program, l.Variable)
+	}
+	return table.Flush()
+}

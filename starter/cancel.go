@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/host"
+	"conclave/internal/record"
+	"conclave/internal/report"
+)
+
+// cancelPatience is how long a cancelled run may take to end its agents, land and write its bundle.
+const cancelPatience = time.Minute
+
+func (a *app) cancelCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cancel RUN",
+		Short: "End a run for good",
+		Long:  "Ends a run for good: its agents are ended, what it changed so far becomes its branch, the bundle is kept.",
+		Args:  exactly("RUN"),
+		RunE:  func(cmd *cobra.Command, args []string) error { return a.cancel(cmd.Context(), cmd, args[0]) },
+	}
+	addHostFlags(cmd)
+	return cmd
+}
+
+func (a *app) cancel(ctx context.Context, cmd *cobra.Command, name string) error {
+	stop := watchInterrupts()
+	defer stop.stop()
+	ctx, ready := stop.until(ctx)
+	defer ready()
+	c, err := a.attach(ctx, cmd, name)
+	if c != nil {
+		defer c.close()
+	}
+	if err != nil {
+		return interruptedOr(ctx, err)
+	}
+	standing, run, ended, err := c.stand(ctx)
+	if err != nil {
+		return err
+	}
+	if ended {
+		a.print("run %s has ended already: %s", c.entry.RunID, report.Outcome(run))
+		return nil
+	}
+	if c.lock, err = c.index.TryLock(c.entry.RunID); err != nil {
+		return err
+	}
+	if c.lock != nil { // nobody carries it: what its last starter left is in the way
+		if err := c.revive(ctx, standing); err != nil {
+			return err
+		}
+	}
+	if err := c.conn.CancelWorkflow(ctx, c.entry.WorkflowID, ""); err != nil {
+		return &fault{code: exitStep, what: "run " + c.entry.RunID + " cannot be cancelled: " + err.Error()}
+	}
+	return c.awaitCancelled(ctx)
+}
+
+func (c *carriage) awaitCancelled(ctx context.Context) error {
+	if c.lock != nil {
+		share := host.Ending
+		if !c.entry.Local() {
+			share = host.SourceOnly
+		}
+		if err := c.work(share); err != nil {
+			return err
+		}
+	}
+	ctx, done := context.WithTimeoutCause(ctx, cancelPatience, errSlow)
+	defer done()
+	end, err := host.Follow(ctx, c.conn.Client, c.entry.RunID, true, func(host.Look) {})
+	if err != nil {
+		return &fault{code: exitStep, what: "the end of run " + c.entry.RunID + " was asked for, but it has not ended yet: " + err.Error(),
+			remedy: "`starter watch " + c.entry.RunID + "` shows it"}
+	}
+	run := c.finalRecord(end)
+	c.app.print("run %s: %s", c.entry.RunID, report.Outcome(run))
+	for _, line := range report.NextSteps(run) {
+		c.app.print("  %s", line)
+	}
+	c.app.print("  bundle: %s", c.entry.Bundle)
+	if run.Stop != record.Cancelled {
+		c.app.say("it ended before the cancellation reached it")
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/config"
+	"conclave/internal/agent"
+	"conclave/internal/localserver"
+	"conclave/internal/runindex"
+	"conclave/internal/store"
+)
+
+// check is one line of doctor.
+type check struct {
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	// Needed checks make doctor fail.
+	Needed bool   `json:"needed"`
+	Says   string `json:"says"`
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "doctor [flags]",
+		Short: "Check what a run needs on this machine",
+		Long:  "Checks git, the server, the folders and the agents, and lists what ended runs left behind.\nIt exits with 1 when something is missing that the preset needs.",
+		Args:  exactly(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			checks, err := diagnose(cmd.Context(), cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = a.printJSON(map[string]any{"checks": checks})
+			} else {
+				err = a.printChecks(checks)
+			}
+			if err == nil && slices.ContainsFunc(checks, func(c check) bool { return c.Needed && !c.OK }) {
+				return silent(exitFailed)
+			}
+			return err
+		},
+	}
+	config.PolicyFlags(cmd.Flags())
+	addHostFlags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
+	name, _ := cmd.Flags().GetString("config")
+	user, named, err := config.ReadFiles(name)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(config.Sources{Flags: cmd.Flags(), User: user, Named: named})
+	if err != nil {
+		return nil, err
+	}
+	checks := []check{checkGit(ctx), checkState(c.Host), checkStore(c.Host), checkServer(ctx, c.Host)}
+	checks = append(checks, checkAgents(c)...)
+	return append(checks, checkLeftovers(c.Host)...), nil
+}
+
+func checkGit(ctx context.Context) check {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", "--version").Output()
+	if err != nil {
+		return check{Name: "git", Needed: true, Says: "not found: install git 2.34 or newer"}
+	}
+	return check{Name: "git", OK: true, Needed: true, Says: strings.TrimSpace(string(out))}
+}
+
+func checkState(h config.Host) check {
+	c := check{Name: "state folder", Needed: true, Says: h.StateDir}
+	err := os.MkdirAll(h.StateDir, 0o700)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(h.StateDir, ".doctor-*"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		c.Says = err.Error() + "; set CONCLAVE_STATE_DIR to a folder you can write"
+		return c
+	}
+	c.OK = true
+	return c
+}
+
+func checkStore(h config.Host) check {
+	c := check{Name: "store", Needed: true, Says: h.Store}
+	if _, err := store.OpenFolder(h.Store); err != nil {
+		c.Says = err.Error()
+		return c
+	}
+	c.OK = true
+	return c
+}
+
+// checkServer says which server a run would use. It starts none.
+func checkServer(ctx context.Context, h config.Host) check {
+	c := check{Name: "Temporal server", Needed: true}
+	if h.Address != "" {
+		c.OK, c.Needed, c.Says = true, false, "cluster at "+h.Address+" (not dialled)"
+		return c
+	}
+	server, err := localserver.Find(ctx, h.StateDir)
+	switch {
+	case err == nil:
+		c.OK, c.Says = true, fmt.Sprintf("local, running at %s (process %d)", server.Address, server.PID)
+	case !errors.Is(err, localserver.ErrNotRunning):
+		c.Says = err.Error()
+	default:
+		c.OK, c.Says = serverBinary()
+	}
+	return c
+}
+
+func serverBinary() (bool, string) {
+	self, err := os.Executable()
+	if err == nil {
+		if resolved, err := filepath.EvalSymlinks(self); err == nil {
+			self = resolved
+		}
+		if path := filepath.Join(filepath.Dir(self), "devserver"); isFile(path) {
+			return true, "local, not running; " + path
+		}
+	}
+	if path, err := exec.LookPath("temporal"); err == nil {
+		return true, "local, not running; " + path
+	}
+	if _, err := exec.LookPath("go"); err == nil {
+		return true, "local, not built yet: the first run builds it, which takes minutes, once (`make build` does it now)"
+	}
+	return false, "no server program: put `devserver` beside the starter, install the `temporal` CLI, or name a server with --address"
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// checkAgents looks for every adapter; only those of the preset are needed.
+func checkAgents(c config.Config) []check {
+	var checks []check
+	needed := c.Adapters()
+	for _, l := range adapterLines(c.Host.AgentSettings(os.Environ())) {
+		if l.Kind == "planned" || l.Name == agent.StubName || l.Name == agent.CommandName && l.Variable == "" {
+			continue
+		}
+		line := check{Name: "agent " + l.Name, OK: l.Missing == "", Needed: slices.Contains(needed, l.Name), Says: l.Binary}
+		if !line.OK {
+			line.Says = l.Missing + ": install it, or set " + l.Variable + " to its path"
+		}
+		checks = append(checks, line)
+	}
+	return checks
+}
+
+// checkLeftovers lists workspaces that runs left although they have ended.
+func checkLeftovers(h config.Host) []check {
+	index := runindex.Open(h.StateDir)
+	entries, err := index.List()
+	if err != nil {
+		return []check{{Name: "leftovers", Says: err.Error()}}
+	}
+	var checks []check
+	for _, e := range entries {
+		work := filepath.Join(index.Dir(e.RunID), "work")
+		if left, err := os.ReadDir(work); err != nil || len(left) == 0 || index.Carried(e.RunID) {
+			continue
+		}
+		run, err := readRecord(e)
+		switch {
+		case err != nil:
+			checks = append(checks, check{Name: "leftover", Says: work + ": the bundle of its run is gone; remove it"})
+		case run.Stop.Final():
+			checks = append(checks, check{Name: "leftover", Says: work + ": its run has ended; remove it"})
+		case run.Stop == "":
+			checks = append(checks, check{Name: "leftover", Says: work + ": its run was killed; `starter resume " + e.RunID + "` or `starter cancel " + e.RunID + "`"})
+		}
+	}
+	if len(checks) == 0 {
+		return []check{{Name: "leftovers", OK: true, Says: "none"}}
+	}
+	return checks
+}
+
+func (a *app) printChecks(checks []check) error {
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, c := range checks {
+		mark := "ok"
+		switch {
+		case !c.OK && c.Needed:
+			mark = "MISSING"
+		case !c.OK:
+			mark = "note"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", mark, c.Name, c.Says)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// errInterrupted is the cause of a context that ended by Ctrl-C.
+var errInterrupted = errors.New("interrupted")
+
+// errSlow is the cause of a context that ended because something took too long.
+var errSlow = errors.New("it takes too long")
+
+// interrupts watches for Ctrl-C: the first one asks, the second one leaves at once.
+type interrupts struct {
+	signals chan os.Signal
+	first   chan struct{}
+}
+
+func watchInterrupts() *interrupts {
+	i := &interrupts{signals: make(chan os.Signal, 2), first: make(chan struct{})}
+	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		for n := 0; ; n++ {
+			if _, ok := <-i.signals; !ok {
+				return
+			}
+			if n > 0 {
+				os.Exit(exitInterrupt) // supervisors end their agents when this process is gone
+			}
+			close(i.first)
+		}
+	}()
+	return i
+}
+
+// until gives a context that ends at the first interrupt.
+func (i *interrupts) until(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case <-i.first:
+			cancel(errInterrupted)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+// asked says that the first interrupt came.
+func (i *interrupts) asked() bool {
+	select {
+	case <-i.first:
+		return true
+	default:
+		return false
+	}
+}
+
+func (i *interrupts) stop() {
+	signal.Stop(i.signals)
+	close(i.signals)
+}

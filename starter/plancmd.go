@@ -1,0 +1,182 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"conclave/internal/convergence"
+)
+
+// planDocument is what plan --json prints.
+type planDocument struct {
+	Preset       string                 `json:"preset"`
+	Discipline   string                 `json:"discipline"`
+	Rules        string                 `json:"rules"`
+	PlanDigest   string                 `json:"plan_digest"`
+	Base         string                 `json:"base,omitempty"`
+	Steps        []planStep             `json:"steps"`
+	Seats        []convergence.SeatInfo `json:"seats"`
+	Limits       convergence.Data       `json:"limits"`
+	Bounds       convergence.Bounds     `json:"bounds"`
+	Commands     map[string]string      `json:"commands"`
+	Timeouts     map[string]string      `json:"timeouts"`
+	SelfReviewed bool                   `json:"self_reviewed"`
+	DryRun       bool                   `json:"dry_run"`
+	Warnings     []string               `json:"warnings"`
+	Definition   convergence.Definition `json:"definition"`
+}
+
+// planStep is one step in the order in which steps run.
+type planStep struct {
+	Order    int    `json:"order"`
+	Node     string `json:"node"`
+	Role     string `json:"role"`
+	Lane     string `json:"lane,omitempty"`
+	Adapter  string `json:"adapter,omitempty"`
+	Provider string `json:"provider,omitempty"`
+	Family   string `json:"model_family,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Lens     string `json:"lens,omitempty"`
+	Voting   *bool  `json:"voting,omitempty"`
+	When     string `json:"when"`
+}
+
+func (a *app) planCommand() *cobra.Command {
+	var f workFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan [flags] REQUIREMENT | -",
+		Short: "Show what run would do, without running an agent",
+		Args:  oneRequirement,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if _, err := a.readRequirement(args); err != nil {
+				return err
+			}
+			p, err := prepare(cmd.Context(), cmd, f)
+			if err != nil {
+				return err
+			}
+			doc := p.document()
+			if asJSON {
+				return a.printJSON(doc)
+			}
+			return a.printPlan(doc)
+		},
+	}
+	f.add(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	return cmd
+}
+
+func (p *plan) document() planDocument {
+	c, definition := p.config, p.machine.Definition()
+	verify := c.VerifyCmd
+	if verify == "" {
+		verify = "(none: recorded as not-run)"
+	}
+	return planDocument{
+		Preset: c.Preset, Discipline: c.Discipline, Rules: p.machine.Rules().Name, PlanDigest: p.digest, Base: p.base.ID,
+		Steps: p.steps(), Seats: p.machine.Seats(), Limits: definition.Data, Bounds: p.machine.Bounds(),
+		Commands:     map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
+		Timeouts:     map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
+		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Warnings: append(append([]string{}, c.Warnings...), p.machine.Warnings()...),
+		Definition: definition,
+	}
+}
+
+// steps lists the nodes in the order of a run.
+func (p *plan) steps() []planStep {
+	var steps []planStep
+	if p.config.Design {
+		t := p.identify(p.config.Designer)
+		steps = append(steps, planStep{Order: 1, Node: "design", Role: "designer", Adapter: t.Adapter, Provider: t.Provider, Family: t.ModelFamily, Model: t.Model, When: "once"})
+	}
+	first := len(steps)
+	reviewed := "when the verifier passes"
+	if p.config.ReviewWhen == "always" {
+		reviewed = "after the verifier, whatever it says"
+	}
+	for _, n := range p.machine.Definition().Nodes {
+		s := planStep{Node: n.ID, Role: string(n.Data.Role)}
+		if lane := n.Data.Lane; lane != nil {
+			t := lane.Requested
+			s.Lane, s.Adapter, s.Provider, s.Family, s.Model = lane.ID, t.Adapter, t.Provider, t.ModelFamily, t.Model
+		}
+		switch n.Data.Role {
+		case convergence.RoleGenerator:
+			s.Order, s.When = first+1, "iteration 1"
+		case convergence.RoleEvaluator:
+			s.Order, s.When = first+2, "each iteration"
+		case convergence.RoleSeat:
+			voting := p.machine.Voting(n.ID)
+			s.Order, s.When, s.Voting, s.Lens = first+3, reviewed, &voting, p.config.Lenses()[n.ID]
+		case convergence.RoleRepair:
+			s.Order, s.When = first+4, "when something is open and iterations are left; then the verifier again"
+		}
+		steps = append(steps, s)
+	}
+	return steps
+}
+
+func (a *app) printPlan(d planDocument) error {
+	a.print("preset %s, discipline %s, rules %s", d.Preset, d.Discipline, d.Rules)
+	a.print("plan digest %s\n", d.PlanDigest)
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "ORDER\tSTEP\tROLE\tENGINE\tWHEN")
+	for _, s := range d.Steps {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", s.Order, s.Node, s.roleWords(), s.engine(), s.When)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	b, l := d.Bounds, d.Limits
+	a.print("\nseats of the same order run in parallel, %d at once", l.SeatConcurrency)
+	a.print("iterations: at most %d (%d repairs); a seat is asked again %d time(s) when its answer does not count", l.MaxIterations, l.MaxReviewRestarts, l.RetryCapPerNode)
+	a.print("quorum: %d voting seat(s)%s", l.Quorum, ifElse(l.RequireDiversity, ", of different providers and model families", ""))
+	a.print("dispatches: %d to %d, at most %d at once", b.Dispatches.Min.Value, b.Dispatches.Max.Value, b.MaxConcurrency.Value)
+	a.print("verify: %s (time-out %s)", d.Commands["verify"], d.Timeouts["verify"])
+	for _, name := range []string{"setup", "lint"} {
+		if d.Commands[name] != "" {
+			a.print("%s: %s", name, d.Commands[name])
+		}
+	}
+	a.print("time-outs: writer %s, others %s, without an event %s", d.Timeouts["writer"], d.Timeouts["others"], d.Timeouts["idle"])
+	if d.DryRun {
+		a.print("dry run: the stub stands for every engine")
+	}
+	for _, w := range d.Warnings {
+		a.print("warning: %s", w)
+	}
+	if d.SelfReviewed {
+		a.print("warning: the writer's own engine judges its change (self-reviewed)")
+	}
+	return nil
+}
+
+func (s planStep) roleWords() string {
+	words := []string{s.Role}
+	if s.Lens != "" {
+		words = append(words, s.Lens)
+	}
+	if s.Voting != nil {
+		words = append(words, ifElse(*s.Voting, "voting", "non-voting"))
+	}
+	return strings.Join(words, ", ")
+}
+
+func (s planStep) engine() string {
+	if s.Adapter == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%s (%s/%s, model %s)", s.Adapter, s.Provider, s.Family, s.Model)
+}
+
+func ifElse(condition bool, yes, no string) string {
+	if condition {
+		return yes
+	}
+	return no
+}

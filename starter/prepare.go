@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/config"
+	"conclave/internal/agent"
+	"conclave/internal/convergence"
+	"conclave/internal/gitrepo"
+)
+
+// workFlags say what a run works on.
+type workFlags struct {
+	workdir, base string
+	includeDirty  bool
+	dryRun        bool
+	constraints   []string
+}
+
+func (f *workFlags) add(cmd *cobra.Command) {
+	config.PolicyFlags(cmd.Flags())
+	addHostFlags(cmd)
+	addLaterFlags(cmd.Flags())
+	fs := cmd.Flags()
+	fs.StringVar(&f.workdir, "workdir", ".", "the directory to work on: `DIR`")
+	fs.StringVar(&f.base, "base", "", "the commit to start from: `REF` (default HEAD)")
+	fs.BoolVar(&f.includeDirty, "include-dirty", false, "start from the uncommitted state")
+	fs.StringArrayVar(&f.constraints, "constraint", nil, "a file with binding constraints: `FILE` (repeatable)")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "let the stub stand for every agent: no agent binary, no network")
+}
+
+// plan is a run that was checked and not started yet.
+type plan struct {
+	flags       workFlags
+	config      config.Config
+	agents      agent.Settings
+	source      *gitrepo.Source
+	base        gitrepo.Commit // empty for a directory that is no repository
+	definition  []byte
+	machine     *convergence.Machine
+	digest      string
+	requirement []byte
+	// selfReviewed says that a seat of the writer's engine may count.
+	selfReviewed bool
+	identify     config.Identify
+	constraints  []constraint
+}
+
+type constraint struct {
+	name string
+	text []byte
+}
+
+// prepare checks everything that can be checked before anything starts.
+func prepare(ctx context.Context, cmd *cobra.Command, f workFlags) (*plan, error) {
+	if err := refuseLater(cmd.Flags()); err != nil {
+		return nil, err
+	}
+	p := &plan{flags: f}
+	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.load, p.compile, p.readConstraints}
+	for _, step := range steps {
+		if err := step(ctx, cmd); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *plan) openSource(ctx context.Context, _ *cobra.Command) error {
+	source, err := gitrepo.OpenSource(ctx, p.flags.workdir)
+	if err != nil {
+		return sourceFault(err)
+	}
+	p.source = source
+	if source.IsRepository() || p.flags.base != "" {
+		if p.base, err = source.Resolve(ctx, p.flags.base); err != nil {
+			return sourceFault(err)
+		}
+	}
+	return nil
+}
+
+func (p *plan) load(ctx context.Context, cmd *cobra.Command) error {
+	name, _ := cmd.Flags().GetString("config")
+	user, named, err := config.ReadFiles(name)
+	if err != nil {
+		return err
+	}
+	policy, err := policyFile(ctx, p.source, p.base)
+	if err != nil {
+		return sourceFault(err)
+	}
+	p.config, err = config.Load(config.Sources{Flags: cmd.Flags(), User: user, Repository: policy, Named: named})
+	return err
+}
+
+func (p *plan) compile(context.Context, *cobra.Command) error {
+	p.agents = p.config.Host.AgentSettings(os.Environ())
+	var err error
+	if p.identify, err = p.config.Identify(p.agents); err != nil {
+		return err
+	}
+	definition, err := p.config.Definition(p.identify)
+	if err != nil {
+		return err
+	}
+	if p.definition, err = json.Marshal(definition); err != nil {
+		return err
+	}
+	if p.machine, err = convergence.Compile(p.definition, convergence.V1); err != nil {
+		return invalidDefinition(err)
+	}
+	p.selfReviewed = p.config.SelfReviewed(p.identify)
+	p.digest, err = planDigest(p.machine)
+	return err
+}
+
+// inFile names the file in each problem.
+func inFile(file string, err error) error {
+	var problems []error
+	for _, p := range config.Problems(err) {
+		p.What = file + ": " + p.What
+		problems = append(problems, p)
+	}
+	return errors.Join(problems...)
+}
+
+// invalidDefinition lists every problem of a definition, or of another document of the form.
+func invalidDefinition(err error) error {
+	var invalid *convergence.ValidationError
+	if !errors.As(err, &invalid) {
+		return config.Problem{What: err.Error()}
+	}
+	var problems []error
+	for _, issue := range invalid.Issues {
+		problems = append(problems, config.Problem{What: issue.Path + ": " + issue.Message + " (" + issue.Code + ")"})
+	}
+	return errors.Join(problems...)
+}
+
+func (p *plan) readConstraints(context.Context, *cobra.Command) error {
+	for _, path := range p.flags.constraints {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return usage("name a readable file", "--constraint: %v", err)
+		}
+		p.constraints = append(p.constraints, constraint{name: path, text: text})
+	}
+	return nil
+}
+
+// checkBinaries makes sure that every agent of the run can be started here.
+func (p *plan) checkBinaries() error {
+	if p.flags.dryRun {
+		return nil
+	}
+	for _, name := range p.config.Adapters() {
+		if err := findBinary(name, p.agents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func findBinary(name string, settings agent.Settings) error {
+	if name == agent.StubName {
+		return nil
+	}
+	_, err := agent.ResolveBinary(name, settings)
+	var missing *agent.MissingBinary
+	if errors.As(err, &missing) {
+		return usage("install it, or set "+missing.Variable+" to its path; `starter doctor` checks it, --dry-run needs no agent",
+			"the agent %s cannot be run: %s %s", missing.Adapter, missing.Binary, missing.Reason)
+	}
+	return err
+}
+
+// readRequirement takes the requirement from the argument, or from standard input for "-".
+func (a *app) readRequirement(args []string) ([]byte, error) {
+	text := []byte(args[0])
+	if args[0] == "-" {
+		var err error
+		if text, err = io.ReadAll(a.in); err != nil {
+			return nil, usage("pipe the requirement into standard input", "the requirement cannot be read: %v", err)
+		}
+	}
+	if strings.TrimSpace(string(text)) == "" {
+		return nil, usage(`write it in quotes: starter run "Add an endpoint"`, "the requirement is empty")
+	}
+	return text, nil
+}
+
+// oneRequirement is the argument check of run and plan.
+func oneRequirement(cmd *cobra.Command, args []string) error {
+	switch len(args) {
+	case 0:
+		return usage(`write it in quotes: `+cmd.CommandPath()+` "Add an endpoint"; - reads it from standard input`, "the requirement is missing")
+	case 1:
+		return nil
+	}
+	return usage(`write it in quotes: `+cmd.CommandPath()+` "`+strings.Join(args, " ")+`"`, "the requirement is %d arguments instead of one", len(args))
+}
