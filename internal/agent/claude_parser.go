@@ -167,7 +167,7 @@ func (p *claudeParser) Outcome(end ProcessEnd) Outcome {
 // failure judges in this order: what we did, the program's last word, its death without one.
 func (p *claudeParser) failure(end ProcessEnd) (failure, bool) {
 	now := p.clock()
-	if f, ours := oursFirst(end, firstText(p.fatal, p.retry)); ours {
+	if f, ours := oursFirst(end, p.fatal, p.retry); ours {
 		return f, true
 	}
 	switch {
@@ -188,6 +188,8 @@ func (p *claudeParser) errorResult(now time.Time) failure {
 	found, ok := match(claudeSignatures, said, now)
 	class, known := claudeErrors[p.word]
 	switch {
+	case strings.HasPrefix(p.result.TerminalReason, "aborted"): // somebody else's interrupt
+		f = failure{class: record.ClassAborted, text: "interrupted by a signal"}
 	case p.result.TerminalReason == "prompt_too_long", p.subtype == "error_max_turns", p.subtype == "error_max_budget_usd":
 		f.class = record.ClassPermanent
 	case byStatus(p.result.APIErrorStatus) != "":

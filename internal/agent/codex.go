@@ -75,7 +75,7 @@ var codexSignatures = append([]signature{
 }, networkSignatures...)
 
 var (
-	codexReconnect = regexp.MustCompile(`^Reconnecting\.\.\. \d+/\d+ \(`)
+	codexReconnect = regexp.MustCompile(`^Reconnecting\.\.\. \d+/\d+ \((.*)\)$`)
 	codexFatal     = regexp.MustCompile(`unexpected status 40[134]\b`)
 )
 
@@ -192,11 +192,10 @@ func (p *codexParser) item(e codexEvent) []Event {
 func (p *codexParser) errorEvent(message string) Event {
 	p.lastError = message
 	event := Event{Kind: EventError, Text: message}
-	if codexReconnect.MatchString(message) {
+	if m := codexReconnect.FindStringSubmatch(message); m != nil {
 		event.Kind = EventRetry
-		event.Fatal = codexFatal.MatchString(message)
-		if event.Fatal {
-			p.fatal = message
+		if event.Fatal = codexFatal.MatchString(m[1]); event.Fatal {
+			p.fatal, event.Text = m[1], m[1]
 		}
 	}
 	return event
@@ -217,7 +216,7 @@ func (p *codexParser) Outcome(end ProcessEnd) Outcome {
 	if p.now != nil {
 		now = p.now()
 	}
-	switch f, ours := oursFirst(end, firstText(p.fatal, p.lastError)); {
+	switch f, ours := oursFirst(end, p.fatal, p.lastError); {
 	case ours:
 		f.apply(&o)
 	case p.failed:

@@ -13,24 +13,16 @@ import (
 
 // command is any program that the configuration describes: the prompt on standard input, the final message on standard
 // output or in a file, a declared identity. It has no event stream, so a clean exit with a message is its last word.
-type command struct{}
+type command struct{ settings CommandSettings }
 
 func (command) Name() string        { return CommandName }
 func (command) Binary() string      { return "" }
 func (command) Variables() []string { return nil }
 
-func (command) settings(t TurnSpec, s Settings) (CommandSettings, error) {
+func (command) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	c, ok := s.Commands[t.Target.Adapter]
 	if !ok || len(c.Argv) == 0 {
-		return c, Unavailable(fmt.Sprintf("agents.%s has no argv: describe the program in the configuration", t.Target.Adapter))
-	}
-	return c, nil
-}
-
-func (command) Invocation(t TurnSpec, s Settings) (Invocation, error) {
-	c, err := command{}.settings(t, s)
-	if err != nil {
-		return Invocation{}, err
+		return Invocation{}, Unavailable(fmt.Sprintf("agents.%s has no argv: describe the program in the configuration", t.Target.Adapter))
 	}
 	path, err := ResolveBinary(t.Target.Adapter, s)
 	if err != nil {
@@ -56,7 +48,9 @@ func (command) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	return inv, nil
 }
 
-func (command) Parser(t TurnSpec) Parser { return &commandParser{target: t.Target} }
+func (c command) Parser(t TurnSpec) Parser {
+	return &commandParser{target: t.Target, inFile: c.settings.ResultFile}
+}
 
 // commandMost bounds the message that is kept of standard output.
 const commandMost = 8 << 20
@@ -65,15 +59,19 @@ type commandParser struct {
 	target   Target
 	out      bytes.Buffer
 	tooLarge bool
+	inFile   bool // the message is in the file; standard output is chatter
 }
 
 func (p *commandParser) Line(line []byte) []Event {
-	if p.out.Len()+len(line)+1 > commandMost {
+	switch {
+	case p.inFile:
+	case p.out.Len()+len(line)+1 > commandMost:
 		p.tooLarge = true
 		return nil
+	default:
+		p.out.Write(line)
+		p.out.WriteByte('\n')
 	}
-	p.out.Write(line)
-	p.out.WriteByte('\n')
 	if text := strings.TrimSpace(string(line)); text != "" {
 		return []Event{{Kind: EventMessage, Text: text}}
 	}
@@ -82,13 +80,13 @@ func (p *commandParser) Line(line []byte) []Event {
 
 func (p *commandParser) Outcome(end ProcessEnd) Outcome {
 	o := Outcome{Final: p.out.Bytes()}
-	if len(bytes.TrimSpace(end.LastMessage)) > 0 {
-		o.Final, p.tooLarge = end.LastMessage, false
+	if p.inFile {
+		o.Final, p.tooLarge = end.LastMessage, len(end.LastMessage) > commandMost
 	}
 	if end.Cause != "" && end.Cause != "start-failed" {
 		o.Reported = &Reported{Identity: p.target, Source: SourceAdapter}
 	}
-	f, ours := oursFirst(end, "")
+	f, ours := oursFirst(end, "", "")
 	switch {
 	case ours:
 		f.apply(&o)
@@ -96,7 +94,7 @@ func (p *commandParser) Outcome(end ProcessEnd) Outcome {
 		died(end, networkSignatures, time.Now()).apply(&o)
 	case p.tooLarge:
 		failure{class: record.ClassMalformed, text: fmt.Sprintf("the final message is longer than %d bytes", commandMost)}.apply(&o)
-		o.Code, o.Final = CodeTooLarge, nil
+		o.Code = CodeTooLarge
 	case len(bytes.TrimSpace(o.Final)) == 0:
 		failure{class: record.ClassMalformed, text: "the final message is empty"}.apply(&o)
 	default:

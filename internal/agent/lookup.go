@@ -31,18 +31,20 @@ func Names() []string {
 // Planned lists the adapters that are known by name and do not work yet.
 func Planned() []string { return slices.Clone(planned) }
 
-// Lookup finds an adapter. Its error names the nearest one.
+// Lookup finds a built-in adapter. Its error names the nearest one. Turns use Settings.Lookup, which knows the
+// configured programs.
 func Lookup(name string) (Adapter, error) { return Settings{}.Lookup(name) }
 
 // Lookup finds an adapter, also one that the configuration adds (Commands).
 func (s Settings) Lookup(name string) (Adapter, error) {
+	c, configured := s.Commands[name]
 	for _, a := range builtIn {
-		if a.Name() == name {
+		if a.Name() == name && (name != CommandName || !configured) {
 			return a, nil
 		}
 	}
-	if _, ok := s.Commands[name]; ok {
-		return command{}, nil
+	if configured {
+		return command{c}, nil
 	}
 	if slices.Contains(planned, name) {
 		return nil, Unavailable(fmt.Sprintf("the adapter %s is not supported yet; choose one of %s", name, strings.Join(Names(), ", ")))

@@ -56,17 +56,19 @@ func (f failure) code() string {
 	return CodeMalformed
 }
 
-// apply writes a failure into an outcome. What the turn said is kept for the record; it is no answer.
+// apply writes a failure into an outcome. What the turn said is in the transcript; it is no answer.
 func (f failure) apply(o *Outcome) {
 	o.Class, o.Code, o.Message, o.RetryAfter = f.class, f.code(), short(f.text, messageLimit), f.retryAfter
+	o.Final, o.Structured = nil, nil
 	if f.class == record.ClassOK || f.class == "" {
 		o.Class, o.Code = record.ClassMalformed, CodeMalformed // a failure is never ok, whatever a table says
 	}
 }
 
 // oursFirst judges ends that we caused, or that came before the program could say anything; false for all others.
+// fatal is a notice in the stream after which going on was of no use: it says more than the limit that ended the turn.
 // lastError is the newest error of the stream, which often explains a silence.
-func oursFirst(end ProcessEnd, lastError string) (failure, bool) {
+func oursFirst(end ProcessEnd, fatal, lastError string) (failure, bool) {
 	because := ""
 	if lastError != "" {
 		because = "; its last error: " + lastError
@@ -74,6 +76,18 @@ func oursFirst(end ProcessEnd, lastError string) (failure, bool) {
 	switch process.Cause(end.Cause) {
 	case process.CauseExited:
 		return failure{}, false
+	case process.CauseStopped:
+		return failure{class: record.ClassAborted, text: "cancelled"}, true
+	case process.CauseStartFailed:
+		return failure{class: record.ClassPermanent, text: end.Message}, true
+	case process.CauseLost:
+		return failure{class: record.ClassTransient, text: firstText(end.Message, "the supervisor was lost")}, true
+	case process.CauseTimeout, process.CauseIdle, process.CauseFatal:
+		if fatal != "" {
+			return failure{class: record.ClassPermanent, text: fatal}, true
+		}
+	}
+	switch process.Cause(end.Cause) {
 	case process.CauseTimeout:
 		limit := ""
 		if end.Limit > 0 {
@@ -82,16 +96,26 @@ func oursFirst(end ProcessEnd, lastError string) (failure, bool) {
 		return failure{class: record.ClassTimeout, text: "timed out" + limit + because}, true
 	case process.CauseIdle:
 		return failure{class: record.ClassTimeout, text: "timed out: no sign of life within the idle limit" + because}, true
-	case process.CauseStopped:
-		return failure{class: record.ClassAborted, text: "cancelled"}, true
-	case process.CauseStartFailed:
-		return failure{class: record.ClassPermanent, text: end.Message}, true
-	case process.CauseFatal:
-		return failure{class: record.ClassPermanent, text: firstText(lastError, end.Message, "stopped at a fatal notice")}, true
-	case process.CauseLost:
-		return failure{class: record.ClassTransient, text: firstText(end.Message, "the supervisor was lost")}, true
+	case process.CauseFatal: // stopped by the reader of the stream for a reason of its own
+		return failure{class: record.ClassTransient, text: firstText(end.Message, "stopped")}, true
 	}
 	return failure{class: record.ClassMalformed, text: fmt.Sprintf("the turn ended for an unknown cause %q", end.Cause)}, true
+}
+
+// signalExit is what a shell or a runtime makes of a death by signal.
+func signalExit(code int) bool { return code == 128+2 || code == 128+9 || code == 128+15 }
+
+// EndFromExit reconstructs an end from an exit code alone, for streams that were recorded elsewhere: 124 and 137 mean
+// that a limit ended the program, a negative number is a signal.
+func EndFromExit(code int, stderr string) ProcessEnd {
+	end := ProcessEnd{Code: code, Cause: string(process.CauseExited), Stderr: stderr}
+	switch {
+	case code == 124 || code == 137:
+		end.Cause = string(process.CauseTimeout)
+	case code < 0:
+		end.Code, end.Signal = -1, fmt.Sprintf("signal %d", -code)
+	}
+	return end
 }
 
 // died is the failure of a program that ended without its last word.
@@ -108,7 +132,7 @@ func died(end ProcessEnd, table []signature, now time.Time) failure {
 		f.text = text
 		return f
 	}
-	if end.Signal != "" { // not by us: short of memory, or somebody's kill
+	if end.Signal != "" || signalExit(end.Code) { // not by us: short of memory, or somebody's kill
 		return failure{class: record.ClassTransient, text: text}
 	}
 	return failure{class: record.ClassMalformed, text: text}

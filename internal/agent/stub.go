@@ -78,7 +78,7 @@ func (p *stubParser) Outcome(end ProcessEnd) Outcome {
 	if p.started {
 		o.Reported = &Reported{Identity: p.target, Source: SourceAdapter}
 	}
-	f, ours := oursFirst(end, "")
+	f, ours := oursFirst(end, "", "")
 	switch {
 	case ours:
 		f.apply(&o)
