@@ -13,7 +13,7 @@ func TestBasicConvergesInTheFirstIteration(t *testing.T) {
 	r.start().expect("")
 	r.says("B", pass).expect("")
 	r.says("A", pass).expect("complete")
-	require.Equal(t, CompleteOutput{Iterations: 1, Seats: map[string]string{"A": "accepted", "B": "accepted"}, Findings: []Blocking{}}, r.output())
+	require.Equal(t, CompleteOutput{Iterations: 1, Seats: map[string]string{"A": "accepted", "B": "accepted"}, Findings: []Blocking{}, Outcome: "converged"}, r.output())
 }
 
 func TestBasicBlockLeadsToRepairThenVerifierThenEverySeat(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 	CodeNoChange       = "NO_CHANGE"
 	CodeStalled        = "STALLED"
 	CodeSeatUnresolved = "SEAT_UNRESOLVED"
+	CodeRulingAbort    = "RULING_ABORT"
 	CodeInvalidState   = "INVALID_STATE"
 )
 
@@ -41,7 +42,7 @@ const (
 //	dispatch   nodeId, position, input
 //	confirm    nodeId, position, input, findings (one)
 //	arbitrate  nodeId, position, input, findings
-//	ask        position, subjects, reason
+//	ask        subjects, reason
 //	pause      reason, and code under conclave/v1
 //	complete   output
 //	fail       code, message
@@ -62,8 +63,13 @@ type Command struct {
 // know positions only.
 type step struct {
 	kind     string
-	node     *node
+	node     *node  // of a node's dispatch
+	nodeID   string // of a turn: whose engine it borrows
+	laneID   string
+	scope    string
 	position string
+	findings []string
+	subjects []string
 	reason   string
 	code     string
 	message  string

@@ -32,12 +32,16 @@ func (m *Machine) next(s State) []step {
 	if s.Phase == PhaseSettled {
 		return m.settled(s)
 	}
-	for _, n := range m.order {
-		if m.status(s, n) == StatusPaused {
-			return m.pauseStep(PauseNode, fmt.Sprintf("node %s is paused", n.id))
-		}
+	if len(s.Review.Questions) > 0 {
+		return m.ask(s.Review.Questions)
+	}
+	if steps := m.paused(s); steps != nil {
+		return steps
 	}
 	if steps := m.writerFailed(s); steps != nil {
+		return steps
+	}
+	if steps := m.stalled(s); steps != nil {
 		return steps
 	}
 	switch s.Phase {
@@ -47,6 +51,18 @@ func (m *Machine) next(s State) []step {
 		return m.review(s)
 	}
 	return m.failStep(CodeInvalidState, fmt.Sprintf("the state has the unknown phase %q", s.Phase))
+}
+
+func (m *Machine) paused(s State) []step {
+	for _, n := range m.order {
+		if m.status(s, n) == StatusPaused {
+			return m.pauseStep(PauseNode, fmt.Sprintf("node %s is paused", n.id))
+		}
+	}
+	for _, t := range s.Review.Turns {
+		return m.pauseStep(PauseNode, fmt.Sprintf("the turn %s is paused", t.Position))
+	}
+	return nil
 }
 
 func (m *Machine) nodeState(s State, n *node) NodeState {
@@ -100,7 +116,7 @@ func (m *Machine) body(s State) []step {
 		return m.dispatchBody(s, m.evaluator)
 	}
 	// Only an evaluator that did not meet the gate leaves the body like this.
-	return m.repairOr(s, m.exhausted)
+	return m.repairOrEnd(s)
 }
 
 func (m *Machine) dispatchBody(s State, n *node) []step {
@@ -108,13 +124,16 @@ func (m *Machine) dispatchBody(s State, n *node) []step {
 	return []step{{kind: KindDispatch, node: n, position: "convergence/" + itoa(s.Iteration) + "/" + n.id + "/" + itoa(attempt)}}
 }
 
-// repairOr dispatches the repair with everything that blocks, or returns what
-// ends the run when none is left.
-func (m *Machine) repairOr(s State, otherwise func(State) []step) []step {
-	if s.Restarts >= m.repairLimit {
-		return otherwise(s)
+// repairOrEnd dispatches the repair with everything that blocks; when none is
+// left a basic run ends and a full one asks for rulings.
+func (m *Machine) repairOrEnd(s State) []step {
+	switch {
+	case m.full():
+		return m.repairOrRule(s)
+	case s.Restarts < m.repairLimit:
+		return m.dispatchRepair(s)
 	}
-	return m.dispatchRepair(s)
+	return m.exhausted(s)
 }
 
 func (m *Machine) dispatchRepair(s State) []step {
@@ -130,16 +149,20 @@ func (m *Machine) review(s State) []step {
 	if missing := m.missing(s, func(st NodeState) bool { return st.Code == FailEngineUnavailable }); len(missing) > 0 {
 		return m.unresolved(missing)
 	}
+	if steps := m.rebuttals(s); len(steps) > 0 {
+		return steps
+	}
 	if seats := m.candidates(s); len(seats) > 0 {
 		return m.dispatchSeats(s, seats)
 	}
 	if missing := m.missing(s, func(NodeState) bool { return true }); len(missing) > 0 {
 		return m.unresolved(missing)
 	}
-	if m.rules.BlockBeforeQuorum {
-		if len(m.blocking(s)) > 0 || !s.GateMet {
-			return m.repairOr(s, m.exhausted)
-		}
+	if m.full() {
+		return m.fullReview(s)
+	}
+	if m.rules.BlockBeforeQuorum && (len(m.blocking(s)) > 0 || !s.GateMet) {
+		return m.repairOrEnd(s)
 	}
 	if m.quorumMet(s) {
 		return []step{{kind: KindComplete}}
@@ -244,9 +267,17 @@ func (m *Machine) withoutQuorum(s State) []step {
 	return m.failStep(CodeUnreachable, m.quorumWords(s))
 }
 
-// blocking lists the findings of every seat that blocks, in declaration order.
+// blocking lists the findings of every seat that blocks, in declaration order;
+// under full those that stand in the ledger.
 func (m *Machine) blocking(s State) []Blocking {
 	var found []Blocking
+	if m.full() {
+		for _, id := range s.Review.Standing {
+			st, _ := s.Review.Findings.Get(id)
+			found = append(found, Blocking{ID: id, Kind: st.Kind, Evidence: st.Evidence, Severity: st.Severity, Seat: st.RaisedBy[0].Seat})
+		}
+		return found
+	}
 	for _, seat := range m.seats {
 		rec, _ := s.Seats.Get(seat.id)
 		if rec.Verdict != VerdictFindings {

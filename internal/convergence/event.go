@@ -21,6 +21,15 @@ const (
 	EventRunResumed   = "run-resumed"   // {reason}
 	EventSeatReopened = "seat-reopened" // {seatId}
 	EventSeatWaived   = "seat-waived"   // {seatId, reason}
+
+	EventQuestion = "question-raised" // {subject}: SIZE, PROTECTED or BUDGET
+	EventRuling   = "ruling-recorded" // {finding, decision}, and the position of an arbitration if an arbiter ruled
+	EventBudget   = "budget-extended" // {}: answers BUDGET
+
+	// Under the full discipline these close a confirm turn, as node-completed
+	// with a result of {confirmed: true|false} does.
+	EventConfirmed = "finding-confirmed" // {finding, position}
+	EventRefuted   = "finding-refuted"   // {finding, position}
 )
 
 // Codes of a node-failed event that the machine treats apart from the rest.

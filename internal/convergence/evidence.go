@@ -90,15 +90,18 @@ func (m *Machine) keepsPass(s *seat, old, current *Evidence) bool {
 	return old.ProofArtifactDigest == current.ProofArtifactDigest && maps.Equal(old.InputHashes, current.InputHashes)
 }
 
-// SeatView returns the evidence a seat must echo now. It reports false for an
+// SeatView returns the evidence a seat must echo now; under full also that of
+// the seat "final". It reports false for an
 // unknown seat, and where there is no evidence or a watched key is missing. The
 // result is a copy.
 func (m *Machine) SeatView(s State, seatID string) (Evidence, bool) {
-	n, ok := m.nodes[seatID]
-	if !ok || n.seat == nil {
+	watcher := &seat{id: finalSeat} // the final review reads everything
+	if n, ok := m.nodes[seatID]; ok && n.seat != nil {
+		watcher = n.seat
+	} else if !m.full() || seatID != finalSeat {
 		return Evidence{}, false
 	}
-	view := n.seat.view(s.ReviewEvidence)
+	view := watcher.view(s.ReviewEvidence)
 	if view == nil {
 		return Evidence{}, false
 	}

@@ -15,8 +15,10 @@ func (m *Machine) countsNot(s State, seat *seat) string {
 		return "does not vote: " + seat.reason
 	case rec.Outcome == OutcomeSkipped || rec.Outcome == OutcomeWaived:
 		return string(rec.Outcome)
-	case rec.Outcome != OutcomeValid || rec.Verdict != VerdictPass:
+	case rec.Outcome != OutcomeValid || rec.Verdict != VerdictPass && !m.full():
 		return "did not pass"
+	case m.full() && !m.overlooks(s) && m.holds(s, seat.id):
+		return "holds a finding that stands"
 	case seat.lane == nil || !m.writerExclusion():
 		return ""
 	case rec.Provider == "" || rec.ModelFamily == "":

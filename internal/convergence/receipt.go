@@ -12,18 +12,26 @@ func (f *fold) receipt(version int, p value) {
 	sequence, _ := p.get("sequence").safeInteger()
 	n, st, ok := f.node(id)
 	if reason := refuseReceipt(version, n, st, ok, position, sequence); reason != "" {
-		f.s.EngineReceiptRejections = f.s.EngineReceiptRejections.With(Rejection{
-			Code: CodeInvalidReceipt, NodeID: id, Position: position, Sequence: sequence, Reason: reason,
-		})
+		f.reject(id, position, sequence, reason)
 		return
 	}
-	effective := p.get("effective")
-	got := Receipt{Sequence: sequence, Provider: effective.get("provider").text, ModelFamily: effective.get("modelFamily").text}
+	got := readReceipt(p, sequence)
 	st.Receipt = &got
 	f.setNode(n, st)
 	if n.role == RoleGenerator || n.role == RoleRepair {
 		f.exclude(n.lane, got)
 	}
+}
+
+func (f *fold) reject(id, position string, sequence int64, reason string) {
+	f.s.EngineReceiptRejections = f.s.EngineReceiptRejections.With(Rejection{
+		Code: CodeInvalidReceipt, NodeID: id, Position: position, Sequence: sequence, Reason: reason,
+	})
+}
+
+func readReceipt(p value, sequence int64) Receipt {
+	effective := p.get("effective")
+	return Receipt{Sequence: sequence, Provider: effective.get("provider").text, ModelFamily: effective.get("modelFamily").text}
 }
 
 func refuseReceipt(version int, n *node, st NodeState, known bool, position string, sequence int64) string {

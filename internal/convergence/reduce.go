@@ -25,7 +25,9 @@ func (m *Machine) Reduce(s State, e Event) State {
 		return s
 	}
 	f := fold{m: m, s: s}
-	f.event(e, payload)
+	if !f.turnEvent(e, payload) {
+		f.event(e, payload)
+	}
 	return f.s
 }
 
@@ -126,7 +128,7 @@ func (f *fold) dispatched(p value) {
 		f.s.PauseReason, f.s.PauseCode = "", ""
 	}
 	if n.seat != nil && f.m.rules.ForgetOnReask {
-		f.setSeat(n, SeatState{})
+		f.setSeat(n, f.seat(n).forgotten(OutcomeNone))
 	}
 }
 
@@ -147,7 +149,7 @@ func (f *fold) decided(position string) bool {
 	if i < 0 {
 		return false
 	}
-	f.s.Batch = slices.Concat(batch[:i], batch[i+1:])
+	f.s.Batch = without(batch, i)
 	return true
 }
 
@@ -155,6 +157,11 @@ func (f *fold) decided(position string) bool {
 func (s *State) inFlight() bool {
 	for _, st := range s.Nodes.All() {
 		if st.Status == StatusInFlight {
+			return true
+		}
+	}
+	for _, t := range s.Review.Turns {
+		if !t.Paused {
 			return true
 		}
 	}
@@ -178,6 +185,6 @@ func (f *fold) invalidated(seatID string) {
 
 // expire takes a seat's answer away, so that it is asked again.
 func (f *fold) expire(n *node) {
-	f.setSeat(n, SeatState{Outcome: OutcomeInvalid})
+	f.setSeat(n, f.seat(n).forgotten(OutcomeInvalid))
 	f.setPending(n)
 }

@@ -19,31 +19,24 @@ func (f *fold) completed(n *node, st NodeState, result value) {
 }
 
 func (f *fold) generatorDone(n *node, result value) {
-	if !f.wrote(result) {
+	if changed, _ := f.wrote(result, f.s.Iteration); !changed {
 		f.fail(CodeNoChange, fmt.Sprintf("%s changed nothing, so there is nothing to review", n.id))
 	}
 }
 
-// wrote records the tree a writer left and reports whether it changed anything.
-// A writer that does not say so changed nothing.
-func (f *fold) wrote(result value) bool {
+// wrote records the tree a writer left in a draft. It reports whether the writer
+// changed anything (one that does not say so did not) and whether the tree is
+// one of an earlier draft; a tree that is not named is taken for one.
+func (f *fold) wrote(result value, draft int64) (changed, repeated bool) {
 	if !f.m.rules.WritersReportTree {
-		return true
+		return true, false
 	}
-	f.seenTree(result.get("tree").text)
-	return result.get("changed").isTrue()
-}
-
-// seenTree records a snapshot and reports whether it had been seen before.
-func (f *fold) seenTree(tree string) bool {
-	if tree == "" {
-		return false
+	tree := result.get("tree").text
+	first, seen := f.s.Trees.Get(tree)
+	if !seen && tree != "" {
+		f.s.Trees = f.s.Trees.With(tree, draft)
 	}
-	if _, ok := f.s.Trees.Get(tree); ok {
-		return true
-	}
-	f.s.Trees = f.s.Trees.With(tree, f.s.Iteration)
-	return false
+	return result.get("changed").isTrue(), tree == "" || seen && first != draft
 }
 
 func (f *fold) fail(code, message string) {
@@ -55,6 +48,9 @@ func (f *fold) fail(code, message string) {
 func (f *fold) evaluatorDone(result value) {
 	d := f.m.definition.Data
 	f.s.GateMet = result.get("gateMet").isTrue()
+	if f.m.full() {
+		f.countFailure(result.get("failureDigest").text)
+	}
 	switch {
 	case f.s.GateMet || d.ReviewWhen == WhenAlways:
 		f.startReview(readEvidence(result))
@@ -84,11 +80,24 @@ func (f *fold) startReview(evidence *Evidence) {
 }
 
 func (f *fold) repairDone(n *node, result value) {
-	d := f.m.definition.Data
-	if f.s.Restarts >= d.MaxReviewRestarts {
+	if !f.m.full() && f.s.Restarts >= f.m.repairLimit {
 		f.s.Phase = PhaseSettled
 		return
 	}
+	changed, repeated := f.wrote(result, f.s.Iteration+1)
+	if f.m.full() {
+		f.fullRepairDone(n, result, changed, repeated)
+		return
+	}
+	f.newRound()
+	if !changed {
+		f.fail(CodeStalled, fmt.Sprintf("%s changed nothing in repair round %d", n.id, f.s.Restarts))
+	}
+}
+
+// newRound starts the round after a repair: every seat without a valid answer,
+// or with a finding to recheck, is asked again, and attempts count anew.
+func (f *fold) newRound() {
 	f.s.Restarts++
 	f.s.Iteration = min(f.s.Iteration+1, f.m.iterationCap)
 	f.s.Phase = PhaseBody
@@ -97,15 +106,6 @@ func (f *fold) repairDone(n *node, result value) {
 	if !f.m.rules.RepairIsDraft {
 		f.setPending(f.m.generator)
 	}
-	f.newRound()
-	if !f.wrote(result) {
-		f.fail(CodeStalled, fmt.Sprintf("%s changed nothing in repair round %d", n.id, f.s.Restarts))
-	}
-}
-
-// newRound puts every seat without a valid answer back in the queue and starts
-// the count of its attempts anew.
-func (f *fold) newRound() {
 	for _, s := range f.m.seats {
 		n := f.m.nodes[s.id]
 		st, ok := f.s.Nodes.Get(n.id)
@@ -114,8 +114,14 @@ func (f *fold) newRound() {
 		}
 		st.RoundAttempts = 0
 		f.setNode(n, st)
-		if rec := f.seat(n); rec.Outcome != OutcomeValid && rec.Outcome != OutcomeWaived {
+		switch rec := f.seat(n); {
+		case rec.Outcome == OutcomeWaived:
+		case rec.Outcome != OutcomeValid:
+			rec.Answered = false
+			f.setSeat(n, rec)
 			f.finish(n, st, StatusPending)
+		case len(f.m.toRecheck(f.s, s.id)) > 0:
+			f.expire(n)
 		}
 	}
 }
@@ -131,7 +137,7 @@ func (f *fold) failed(n *node, st NodeState, code string) {
 		return
 	}
 	rec := f.seat(n)
-	rec.Outcome = OutcomeNonVerdict
+	rec.Outcome, rec.Answered = OutcomeNonVerdict, false
 	if code == FailEngineUnavailable {
 		if n.seat.skippable {
 			rec.Outcome = OutcomeSkipped
@@ -140,4 +146,5 @@ func (f *fold) failed(n *node, st NodeState, code string) {
 		}
 	}
 	f.setSeat(n, rec)
+	f.settleRechecks()
 }

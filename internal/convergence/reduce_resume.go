@@ -9,6 +9,12 @@ func (f *fold) resumableEvent(typ string, p value) {
 		f.seatReopened(p.get("seatId").text)
 	case EventSeatWaived:
 		f.seatWaived(p.get("seatId").text, p.get("reason").text)
+	case EventQuestion:
+		f.questionRaised(p.get("subject").text)
+	case EventBudget:
+		f.answered(SubjectBudget)
+	case EventRuling:
+		f.rulingRecorded(p)
 	}
 }
 
@@ -17,6 +23,7 @@ func (f *fold) resumableEvent(typ string, p value) {
 // resumes has repaired it or means to find out.
 func (f *fold) runResumed() {
 	f.s.PauseReason, f.s.PauseCode = "", ""
+	f.finalReopened()
 	for _, n := range f.m.order {
 		st, ok := f.s.Nodes.Get(n.id)
 		if !ok || st.Status != StatusFailed {
@@ -26,7 +33,7 @@ func (f *fold) runResumed() {
 		case st.Code == FailAborted:
 			st.RoundAttempts = max(0, st.RoundAttempts-1)
 		case st.Code == FailEngineUnavailable && n.seat != nil && f.seat(n).Outcome == OutcomeNonVerdict && f.m.full():
-			f.setSeat(n, SeatState{})
+			f.setSeat(n, f.seat(n).forgotten(OutcomeNone))
 			st.RoundAttempts = 0
 		default:
 			continue
@@ -48,6 +55,10 @@ func (f *fold) idleSeat(seatID string) (*node, NodeState, bool) {
 // seatReopened gives a seat that failed, was skipped or was waived a fresh count
 // of attempts.
 func (f *fold) seatReopened(seatID string) {
+	if seatID == finalSeat {
+		f.finalReopened()
+		return
+	}
 	n, st, ok := f.idleSeat(seatID)
 	if !ok {
 		return
@@ -56,13 +67,17 @@ func (f *fold) seatReopened(seatID string) {
 		f.s.Waived--
 	}
 	st.RoundAttempts, st.Code = 0, ""
-	f.setSeat(n, SeatState{})
+	f.setSeat(n, f.seat(n).forgotten(OutcomeNone))
 	f.finish(n, st, StatusPending)
 }
 
 // seatWaived records that a person lets the run end without the seat. It needs a
 // reason, and never overrides a valid answer.
 func (f *fold) seatWaived(seatID, reason string) {
+	if seatID == finalSeat && reason != "" && f.finalSpent() {
+		f.s.Review.Final.Done = true
+		return
+	}
 	n, st, ok := f.idleSeat(seatID)
 	if !ok || reason == "" || f.seat(n).Outcome == OutcomeWaived {
 		return
@@ -72,4 +87,18 @@ func (f *fold) seatWaived(seatID, reason string) {
 	}
 	f.setSeat(n, SeatState{Outcome: OutcomeWaived, Reason: reason})
 	f.finish(n, st, StatusPassed)
+	f.settleRechecks()
+}
+
+// finalSpent reports whether the final review used up its attempts.
+func (f *fold) finalSpent() bool {
+	final := f.s.Review.Final
+	return !final.Done && !f.s.inFlight() && final.Tries > f.m.definition.Data.RetryCapPerNode
+}
+
+// finalReopened gives a spent final review its attempts again.
+func (f *fold) finalReopened() {
+	if f.finalSpent() {
+		f.s.Review.Final.Tries = 0
+	}
 }

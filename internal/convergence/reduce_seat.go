@@ -1,14 +1,21 @@
 package convergence
 
+import "slices"
+
 // seatDone judges a seat's answer. Identity comes from the receipt of this
 // attempt, never from the answer; findings count only on equal evidence.
 func (f *fold) seatDone(n *node, st NodeState, result value) {
 	if f.seat(n).Stale {
-		f.setSeat(n, SeatState{Outcome: OutcomeInvalid})
+		f.setSeat(n, f.seat(n).forgotten(OutcomeInvalid))
 		f.finish(n, st, StatusPending)
 		return
 	}
-	rec := f.m.readAnswer(f.s.ReviewEvidence, n.seat, st, result)
+	rechecked := f.m.readRechecked(result)
+	rec := f.m.readAnswer(f.s.ReviewEvidence, n.seat, st, result, rechecked)
+	rec.Judged = f.seat(n).Judged
+	if rec.Answered {
+		rec.Judged = f.s.ReviewEvidence.WorkspaceFingerprint
+	}
 	f.countFindings(rec.Findings)
 	switch {
 	case f.m.trusted(rec):
@@ -20,6 +27,9 @@ func (f *fold) seatDone(n *node, st NodeState, result value) {
 		f.finish(n, st, StatusPassed)
 	}
 	f.setSeat(n, rec)
+	if f.m.full() && rec.Answered {
+		f.report(Raiser{Seat: n.id, ModelFamily: rec.ModelFamily}, rec.Findings, rechecked)
+	}
 }
 
 // trusted reports whether an answer stands as given; what is not trusted is
@@ -32,7 +42,7 @@ func (m *Machine) trusted(rec SeatState) bool {
 }
 
 // readAnswer turns a result into a seat record.
-func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value) SeatState {
+func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value, rechecked map[string]bool) SeatState {
 	rec := SeatState{Verdict: readVerdict(result.get("verdict"))}
 	confidence := result.get("confidence")
 	if confidence.kind == kindNumber {
@@ -48,7 +58,7 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 		rec.Findings = readFindings(result.get("findings"))
 	}
 	sure := confidence.kind == kindNumber || m.rules.VerdictOnly && !m.RequireFindings() && (confidence.kind == kindNull || confidence.kind == kindAbsent)
-	consistent := !m.rules.ConsistentAnswers || m.consistent(rec)
+	consistent := !m.rules.ConsistentAnswers || consistent(rec, rechecked)
 	switch {
 	case rec.Verdict == VerdictNone:
 	case rec.Verdict == VerdictPass && sure && bound && consistent:
@@ -57,21 +67,43 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 		rec.Outcome = OutcomeInvalid
 		rec.Answered = bound && consistent && rec.Verdict != VerdictPass && (confidence.kind == kindNumber || !m.RequireFindings())
 	}
+	if m.full() && rec.Answered && rec.Verdict == VerdictFindings {
+		rec.Outcome = OutcomeValid // the ledger decides whether the seat accepts
+	}
 	return rec
 }
 
 // consistent reports whether a verdict agrees with its findings: a block names
-// at least one, a pass none of high severity.
-func (m *Machine) consistent(rec SeatState) bool {
+// one, or one that was not addressed; a pass none of high severity and none that
+// was not addressed.
+func consistent(rec SeatState, rechecked map[string]bool) bool {
+	unaddressed := false
+	for _, addressed := range rechecked {
+		unaddressed = unaddressed || !addressed
+	}
 	if rec.Verdict == VerdictFindings {
-		return len(rec.Findings) > 0
+		return len(rec.Findings) > 0 || unaddressed
 	}
-	for _, finding := range rec.Findings {
-		if rec.Verdict == VerdictPass && finding.Severity == SeverityHigh {
-			return false
-		}
+	return rec.Verdict != VerdictPass || !unaddressed && !slices.ContainsFunc(rec.Findings, isHigh)
+}
+
+// isHigh takes a finding without a known severity for a high one.
+func isHigh(f Finding) bool { return f.Severity != SeverityMedium && f.Severity != SeverityLow }
+
+// readRechecked reads what a full answer says of older findings: only an explicit
+// "addressed" is one, and the same finding named twice is only if both say so.
+func (m *Machine) readRechecked(result value) map[string]bool {
+	list := result.get("rechecked")
+	if !m.full() || list.kind != kindArray {
+		return nil
 	}
-	return true
+	rechecked := make(map[string]bool, len(list.members))
+	for _, item := range list.members {
+		id := item.value.get("finding").text
+		before, said := rechecked[id]
+		rechecked[id] = item.value.get("status").text == string(FindingAddressed) && (before || !said)
+	}
+	return rechecked
 }
 
 func readVerdict(v value) Verdict {

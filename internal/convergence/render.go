@@ -17,6 +17,39 @@ type DispatchInput struct {
 	Findings *[]Blocking `json:"findings,omitempty"`
 	// GateMet tells a repair whether the verifier passed (Rules.SpokenCommands).
 	GateMet *bool `json:"gateMet,omitempty"`
+
+	// The rest is set under the full discipline only.
+
+	// Scope is what a seat reads: all, fix (the diff since Since, and Recheck) or
+	// final (everything, with the log).
+	Scope string `json:"scope,omitempty"`
+	// Since is the workspace fingerprint the seat judged last.
+	Since string `json:"since,omitempty"`
+	// Recheck lists the older findings the seat has to answer for.
+	Recheck []string `json:"recheck,omitempty"`
+	// Escalated: the repair goes to the escalation target.
+	Escalated bool `json:"escalated,omitempty"`
+	// Reask: the repair of this round left findings unanswered in its fix report.
+	Reask bool `json:"reask,omitempty"`
+}
+
+// Scopes of a seat's dispatch.
+const (
+	ScopeAll   = "all"
+	ScopeFix   = "fix"
+	ScopeFinal = "final"
+)
+
+// TurnInput is the input of a confirm or arbitrate command.
+type TurnInput struct {
+	PositionSummary string `json:"positionSummary"`
+	// Lane is the id of the lane whose engine runs the turn in a fresh context.
+	Lane     string   `json:"lane"`
+	Findings []string `json:"findings"`
+	// Proof says how strong a confirmation is: independent or same-engine.
+	Proof string `json:"proof,omitempty"`
+	// Rebuttal: the writer refuted the finding; the confirmer decides between both.
+	Rebuttal bool `json:"rebuttal,omitempty"`
 }
 
 // CompleteOutput is the output of a complete command.
@@ -25,17 +58,33 @@ type CompleteOutput struct {
 	Restarts   int64             `json:"restarts"`
 	Seats      map[string]string `json:"seats"`
 	Findings   []Blocking        `json:"findings"`
+	// Outcome is converged, ruled or advisory (Rules.SpokenCommands).
+	Outcome string `json:"outcome,omitempty"`
+	// Ruled lists the findings that were ruled to stand.
+	Ruled []string `json:"ruled,omitempty"`
 }
+
+// Outcomes of a complete run.
+const (
+	EndConverged = "converged"
+	EndRuled     = "ruled"
+	EndAdvisory  = "advisory" // findings stand that were not to stop the end
+)
 
 // render writes the input and output of a step.
 func (m *Machine) render(s State, st step) Command {
-	c := Command{Kind: st.kind, Position: st.position, Reason: st.reason, Code: st.code, Message: st.message}
+	c := Command{Kind: st.kind, NodeID: st.nodeID, Position: st.position, Reason: st.reason, Code: st.code, Message: st.message, Subjects: st.subjects}
 	var in DispatchInput
 	var out CompleteOutput
 	switch st.kind {
 	case KindDispatch:
-		c.NodeID = st.node.id
 		in = m.dispatchInput(s, st)
+		if st.node != nil {
+			c.NodeID = st.node.id
+		}
+	case KindConfirm, KindArbitrate:
+		c.Reason, c.Findings = "", st.findings
+		c.Input = encode(m.turnInput(s, st))
 	case KindComplete:
 		out = m.output(s)
 	}
@@ -52,17 +101,41 @@ func (m *Machine) render(s State, st step) Command {
 }
 
 func (m *Machine) dispatchInput(s State, st step) DispatchInput {
+	if st.scope == ScopeFinal {
+		return DispatchInput{
+			PositionSummary:     summary(turnFinal, s.Iteration, st.nodeID, s.Review.Final.All+1),
+			ProofArtifactDigest: s.ReviewEvidence.ProofArtifactDigest, Scope: ScopeFinal,
+		}
+	}
 	n, attempt := st.node, m.nodeState(s, st.node).Attempts+1
 	switch n.role {
 	case RoleSeat:
-		return DispatchInput{PositionSummary: summary("review", s.Iteration, n.id, attempt), ProofArtifactDigest: s.ReviewEvidence.ProofArtifactDigest}
-	case RoleRepair:
-		in := DispatchInput{PositionSummary: "repair round " + itoa(s.Restarts+1)}
-		findings, met := listed(st.blocking), s.GateMet
-		in.Findings, in.GateMet = &findings, &met
+		in := DispatchInput{PositionSummary: summary("review", s.Iteration, n.id, attempt), ProofArtifactDigest: s.ReviewEvidence.ProofArtifactDigest}
+		if m.full() {
+			rec, _ := s.Seats.Get(n.id)
+			in.Scope, in.Since, in.Recheck = ScopeAll, rec.Judged, m.toRecheck(s, n.id)
+			if rec.Judged != "" {
+				in.Scope = ScopeFix
+			}
+		}
 		return in
+	case RoleRepair:
+		findings, met := listed(st.blocking), s.GateMet
+		return DispatchInput{
+			PositionSummary: "repair round " + itoa(s.Restarts+1), Findings: &findings, GateMet: &met,
+			Escalated: m.full() && s.Restarts+1 >= EscalationRound, Reask: s.Review.Asked,
+		}
 	}
 	return DispatchInput{PositionSummary: summary("convergence", s.Iteration, n.id, attempt)}
+}
+
+func (m *Machine) turnInput(s State, st step) TurnInput {
+	in := TurnInput{PositionSummary: st.position, Lane: st.laneID, Findings: st.findings, Proof: st.reason}
+	if st.kind == KindConfirm {
+		finding, _ := s.Review.Findings.Get(st.findings[0])
+		in.Rebuttal = finding.Rebuttal
+	}
+	return in
 }
 
 func summary(prefix string, iteration int64, id string, attempt int64) string {
@@ -77,7 +150,7 @@ func plain(c *Command, in *DispatchInput, out *CompleteOutput) {
 	if c.Kind == KindPause {
 		c.Code = ""
 	}
-	in.GateMet = nil
+	in.GateMet, out.Outcome = nil, ""
 	if in.Findings != nil {
 		plainFindings(*in.Findings)
 	}
@@ -94,6 +167,15 @@ func (m *Machine) output(s State) CompleteOutput {
 	out := CompleteOutput{Iterations: s.Iteration, Restarts: s.Restarts, Seats: map[string]string{}, Findings: listed(m.blocking(s))}
 	for _, seat := range m.seats {
 		out.Seats[seat.id] = m.label(s, seat)
+	}
+	out.Ruled = s.Review.Ruled
+	switch {
+	case len(s.Review.Standing) > 0:
+		out.Outcome = EndAdvisory
+	case len(s.Review.Ruled) > 0:
+		out.Outcome = EndRuled
+	default:
+		out.Outcome = EndConverged
 	}
 	return out
 }

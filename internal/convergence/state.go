@@ -89,6 +89,8 @@ type State struct {
 	Trees Map[int64] `json:"trees,omitzero"`
 	// Waived counts waived voting seats: each takes its place out of the quorum.
 	Waived int64 `json:"waived,omitempty"`
+	// Review is the ledger of a full run, and the questions of any.
+	Review ReviewState `json:"review,omitzero"`
 }
 
 // Failure is an end that an event decided.
@@ -138,6 +140,14 @@ type SeatState struct {
 	Answered bool `json:"answered,omitempty"`
 	// Reason is why a person waived the seat.
 	Reason string `json:"reason,omitempty"`
+	// Judged is the workspace fingerprint of the seat's last valid answer; it
+	// survives being asked again (full: what a recheck's diff starts from).
+	Judged string `json:"judged,omitempty"`
+}
+
+// forgotten is the record of a seat whose answer does not stand any more.
+func (rec SeatState) forgotten(outcome Outcome) SeatState {
+	return SeatState{Outcome: outcome, Judged: rec.Judged}
 }
 
 // Finding is what a seat reported. Texts beyond these are kept by the ledger of
