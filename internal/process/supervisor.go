@@ -56,9 +56,7 @@ type supervisor struct {
 // supervise returns the exit code of the supervisor, which nobody reads: the reports count.
 func supervise() int {
 	runtime.LockOSThread() // the command dies with the thread that started it
-	for fd := fdControl; fd <= fdStderr; fd++ {
-		unix.CloseOnExec(fd)
-	}
+	keepDescriptors()
 	renameSelf()
 	// Notify and not Ignore: ignored signals would stay ignored in the command.
 	told := make(chan os.Signal, 4)

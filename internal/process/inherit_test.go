@@ -1,0 +1,83 @@
+//go:build linux
+
+package process
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// shell is a specification that runs a shell script.
+func shell(t *testing.T, script string) Spec {
+	t.Helper()
+	s := animal(t, "")
+	s.Path, s.Args, s.Env = "/bin/sh", []string{"-c", script}, []string{"PATH=/usr/bin:/bin"}
+	return s
+}
+
+// The command gets three descriptors and nothing of ours: not the control pipe, not another turn's files.
+func TestInheritedDescriptors(t *testing.T) {
+	_, lines := run(t, context.Background(), shell(t, "ls /proc/$$/fd"))
+	require.Equal(t, []string{"0", "1", "2"}, lines)
+}
+
+// Signals that the worker ignores (nohup, a shell's background job) are not ignored in the command.
+func TestSignalsAreDefaultInTheCommand(t *testing.T) {
+	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
+	defer signal.Reset()
+	_, lines := run(t, context.Background(), shell(t, "grep -E '^Sig(Blk|Ign)' /proc/self/status"))
+	require.Len(t, lines, 2)
+	for _, line := range lines {
+		require.Regexp(t, regexp.MustCompile(`^Sig(Blk|Ign):\s+0{16}$`), line)
+	}
+}
+
+func TestProcessGroupAndSession(t *testing.T) {
+	_, lines := run(t, context.Background(), shell(t, "cut -d' ' -f1,4,5,6,7 /proc/$$/stat"))
+	var pid, parent, group, session, terminal int
+	_, err := fmt.Sscan(lines[0], &pid, &parent, &group, &session, &terminal)
+	require.NoError(t, err)
+	require.Equal(t, pid, group, "a group of its own")
+	require.Equal(t, parent, session, "in the supervisor's session")
+	require.Zero(t, terminal)
+	self, _ := lookProcess(os.Getpid())
+	require.NotEqual(t, self.group, session)
+}
+
+func TestTurnsInParallelDoNotMix(t *testing.T) {
+	var wg sync.WaitGroup
+	for i := range 8 {
+		s := shell(t, fmt.Sprintf("(setsid sleep 300 &) ; for i in 1 2 3; do echo turn %d; done; echo err %d >&2; exit %d", i, i, i))
+		wg.Go(func() {
+			var lines []string
+			res, err := Run(context.Background(), s, func(line []byte) error { lines = append(lines, string(line)); return nil })
+			if err != nil || res.ExitCode != i || strings.Join(lines, ",") != strings.Repeat(fmt.Sprintf("turn %d,", i), 2)+fmt.Sprintf("turn %d", i) {
+				t.Errorf("turn %d: %+v %v %q", i, res, err, lines)
+			}
+			if left := processesIn(s.Dir); len(left) > 0 {
+				t.Errorf("turn %d left %q", i, left)
+			}
+			if tail := StderrTail(s.Stderr, 100); tail != fmt.Sprintf("err %d\n", i) {
+				t.Errorf("turn %d: %q", i, tail)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAStoppedCommandCanStillBeKilled(t *testing.T) {
+	s := shell(t, "kill -STOP $$")
+	s.IdleTimeout = 300e6
+	res, _ := run(t, context.Background(), s)
+	require.Equal(t, CauseIdle, res.Cause)
+	require.Equal(t, "SIGKILL", res.Signal)
+}
