@@ -14,7 +14,6 @@ import (
 	"conclave/config"
 	"conclave/internal/host"
 	"conclave/internal/record"
-	"conclave/internal/report"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
 	"conclave/internal/view"
@@ -69,6 +68,9 @@ func (c *carriage) connect(ctx context.Context, conf config.Config, target host.
 
 // work starts the workers of this process's share.
 func (c *carriage) work(share host.Share) error {
+	if err := os.MkdirAll(activities.RegistryDir(c.index.StateDir(), c.entry.RunID), 0o700); err != nil {
+		return &fault{code: exitStep, what: err.Error()}
+	}
 	c.lost = make(chan error, 4)
 	workers, err := host.StartWorkers(c.conn.Client, c.acts, c.entry.RunID, share, func(err error) {
 		select {
@@ -191,7 +193,7 @@ func (c *carriage) finish(v view.View, end host.End, err error, out output, show
 	if errors.Is(err, errInterrupted) {
 		run.Stop, code = record.StopInterrupted, exitInterrupt
 	}
-	v.Close(run, append(report.NextSteps(run), "bundle: "+c.entry.Bundle))
+	v.Close(run, []string{"bundle: " + c.entry.Bundle})
 	c.results(out, showDiff)
 	return silent(code)
 }

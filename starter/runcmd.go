@@ -84,14 +84,6 @@ func (a *app) warn(ctx context.Context, p *plan) {
 	for _, w := range p.config.Warnings {
 		a.say("warning: %s", w)
 	}
-	for _, seat := range p.machine.Seats() {
-		if !seat.Voting {
-			a.say("note: seat %s can block but not count: %s", seat.ID, seat.Reason)
-		}
-	}
-	if p.selfReviewed {
-		a.say("warning: the writer's own engine judges its change (self-reviewed)")
-	}
 	if p.flags.includeDirty || !p.source.IsRepository() {
 		return
 	}

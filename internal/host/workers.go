@@ -2,6 +2,8 @@ package host
 
 import (
 	"fmt"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -20,6 +22,23 @@ const (
 	// stopMargin is what an activity may need after its agent was stopped.
 	stopMargin = 3 * time.Second
 )
+
+// buildOnce names this build to the server. Without a name the SDK hashes the
+// whole program at each start, which takes longer than everything else here.
+var buildOnce = sync.OnceFunc(func() {
+	name := "conclave"
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+				name += "-" + s.Value
+			}
+		}
+	}
+	worker.SetBinaryChecksum(name)
+})
+
+// NameBuild names this build to the server; StartWorkers does it by itself.
+func NameBuild() { buildOnce() }
 
 // Share is which part of a run a process carries.
 type Share int
@@ -43,6 +62,7 @@ type Workers struct{ list []worker.Worker }
 
 // StartWorkers polls the queues of one run. fatal is told when a worker gives up.
 func StartWorkers(c client.Client, acts *activities.Activities, runID string, share Share, fatal func(error)) (*Workers, error) {
+	NameBuild()
 	w := &Workers{}
 	if share == Everything || share == WorkflowOnly || share == Ending {
 		o := workerOptions(fatal)
