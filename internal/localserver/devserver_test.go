@@ -1,0 +1,159 @@
+package localserver
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+)
+
+// devserverOptions starts the real server that the Makefile has built.
+func devserverOptions(t *testing.T) Options {
+	path := os.Getenv("CONCLAVE_TEST_DEVSERVER")
+	if path == "" {
+		t.Skip("CONCLAVE_TEST_DEVSERVER names no devserver (make sets it)")
+	}
+	o := Options{StateDir: t.TempDir(), Binary: path, IdleExit: time.Minute, SearchAttributes: map[string]string{"RunPhase": "Keyword", "RunRound": "Int"}}
+	t.Cleanup(func() { stopIn(t, o.StateDir) })
+	return o
+}
+
+func dialServer(t *testing.T, s *Server) client.Client {
+	c, err := client.DialContext(testContext(t), client.Options{HostPort: s.Address, Namespace: s.Namespace})
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+// startRun starts a workflow that no worker takes up, with a search attribute, and so needs all that readiness promises.
+func startRun(t *testing.T, c client.Client, id, attribute string) {
+	_, err := c.ExecuteWorkflow(testContext(t), client.StartWorkflowOptions{
+		ID: id, TaskQueue: "nobody",
+		TypedSearchAttributes: temporal.NewSearchAttributes(temporal.NewSearchAttributeKeyKeyword(attribute).ValueSet("waiting")),
+	}, "ReviewLoop")
+	require.NoError(t, err)
+}
+
+func runIsOpen(t *testing.T, c client.Client, id string) bool {
+	d, err := c.DescribeWorkflowExecution(testContext(t), id, "")
+	require.NoError(t, err)
+	return d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+}
+
+func TestDevserverIsUsableWhenEnsureReturns(t *testing.T) {
+	o := devserverOptions(t)
+	s, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	defer s.Close()
+	require.Equal(t, ServerVersion, s.Version)
+	require.Equal(t, files{o.StateDir}.database(ServerVersion), s.db)
+
+	c := dialServer(t, s)
+	startRun(t, c, "run-1", "RunPhase")
+	require.True(t, runIsOpen(t, c, "run-1"))
+	ns, err := c.WorkflowService().DescribeNamespace(testContext(t), &workflowservice.DescribeNamespaceRequest{Namespace: s.Namespace})
+	require.NoError(t, err)
+	require.Equal(t, retention, ns.GetConfig().GetWorkflowExecutionRetentionTtl().AsDuration())
+	require.True(t, ns.GetNamespaceInfo().GetCapabilities().GetWorkerCommands(), "activities are cancelled without waiting for a heartbeat")
+
+	resp, err := http.Get("http://" + s.UIAddress + "/")
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Contains(t, strings.ToLower(string(page)), "<!doctype html>")
+}
+
+func TestKilledDevserverKeepsItsRuns(t *testing.T) {
+	o := devserverOptions(t)
+	killed, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	defer killed.Close()
+	startRun(t, dialServer(t, killed), "run-1", "RunPhase")
+	require.NoError(t, syscall.Kill(killed.PID, syscall.SIGKILL))
+
+	// The next starter also wants an attribute that the file does not have yet.
+	o.SearchAttributes["RunVerdict"] = "Keyword"
+	next, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	defer next.Close()
+	require.NotEqual(t, killed.PID, next.PID)
+	c := dialServer(t, next)
+	require.True(t, runIsOpen(t, c, "run-1"))
+	startRun(t, c, "run-2", "RunVerdict")
+}
+
+func TestManyStartersAtOnceEndUpWithOneDevserver(t *testing.T) {
+	o := devserverOptions(t)
+	servers, errs := make([]*Server, 4), make([]error, 4)
+	var wg sync.WaitGroup
+	for i := range servers {
+		wg.Go(func() { servers[i], errs[i] = Ensure(testContext(t), o) })
+	}
+	wg.Wait()
+	for i := range servers {
+		require.NoError(t, errs[i])
+		defer servers[i].Close()
+		require.Equal(t, servers[0].PID, servers[i].PID)
+	}
+}
+
+func TestDevserverEndsQuietlyAfterItsLastClient(t *testing.T) {
+	o := devserverOptions(t)
+	o.IdleExit = 100 * time.Millisecond
+	s, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, waitUntilFree(testContext(t), lockOf(s.db)))
+	_, err = Find(testContext(t), o.StateDir)
+	require.ErrorIs(t, err, ErrNotRunning)
+	said, err := os.ReadFile(filepath.Join(o.StateDir, "server.log"))
+	require.NoError(t, err)
+	require.Len(t, strings.Split(strings.TrimSpace(string(said)), "\n"), 2, "the two addresses and no error: %s", said)
+}
+
+func TestAddingSearchAttributesToARunningDevserver(t *testing.T) {
+	o := devserverOptions(t)
+	first, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	defer first.Close()
+	o.SearchAttributes["RunVerdict"] = "Keyword"
+	second, err := Ensure(testContext(t), o)
+	require.NoError(t, err)
+	defer second.Close()
+	require.Equal(t, first.PID, second.PID)
+	startRun(t, dialServer(t, second), "run-1", "RunVerdict")
+}
+
+// BenchmarkFind measures what every starter pays when the server runs already.
+func BenchmarkFind(b *testing.B) {
+	path := os.Getenv("CONCLAVE_TEST_DEVSERVER")
+	if path == "" {
+		b.Skip("CONCLAVE_TEST_DEVSERVER names no devserver")
+	}
+	dir := b.TempDir()
+	s, err := Ensure(context.Background(), Options{StateDir: dir, Binary: path})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := Find(context.Background(), dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := s.Stop(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
