@@ -55,11 +55,6 @@ func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*lo
 	if err := a.resolveBase(ctx, req, source, repo, out); err != nil {
 		return nil, err
 	}
-	if submodules, err := source.Submodules(ctx, out.Base.Tree); err != nil {
-		return nil, err
-	} else if len(submodules) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules))
-	}
 	if req.Shared {
 		return out, a.publish(ctx, repo, req.RunID, "00", []string{out.Base.Commit}, nil)
 	}
@@ -77,6 +72,13 @@ func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, 
 		head, err := source.Resolve(ctx, ref)
 		if err != nil {
 			return err
+		}
+		submodules, err := source.Submodules(ctx, head.Tree)
+		if err != nil {
+			return err
+		}
+		if len(submodules) > 0 {
+			out.Notes = append(out.Notes, bounded(fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules)))
 		}
 		out.Head, out.Base = head.ID, loop.Snapshot{Commit: head.ID, Tree: head.Tree}
 		if !req.Source.IncludeDirty {

@@ -14,6 +14,7 @@ import (
 const goTest = "test -f calc.go && touch coverage.xml && grep -q 'func Sum' calc.go"
 
 func TestADryRunNeedsNoAgentAndNoNetwork(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, nil)
 	l.env = append(l.env, "CONCLAVE_CLAUDE_BIN=/nonexistent", "CONCLAVE_CODEX_BIN=/nonexistent")
 	run := l.run(0, "--dry-run", "--preset", "dual-review", "Add a sum")
@@ -43,6 +44,7 @@ func (l *lab) checkBundle(run runrecord.Run) {
 }
 
 func TestTwoIterations(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, twoIterations())
 	before := l.git("for-each-ref")
 	run := l.run(0, "--preset", "dual-review", "--verify-cmd", goTest, "Add Sum")
@@ -60,7 +62,7 @@ func (l *lab) checkTwoIterations(run runrecord.Run) {
 	require.Len(l.t, run.Steps, 8)
 	l.checkBundle(run)
 
-	prompt := l.read(l.bundle(run.RunID, "agents", "05-implementer-claude", "prompt.md"))
+	prompt := l.newest(l.bundle(run.RunID, "agents", "05-implementer-claude"), "prompt.md")
 	require.Contains(l.t, prompt, objected)
 	require.Contains(l.t, prompt, "Claude agrees")
 	for _, folder := range []string{"03-reviewer-codex", "04-reviewer-claude", "07-reviewer-codex", "08-reviewer-claude"} {
@@ -83,6 +85,17 @@ func (l *lab) checkTwoIterations(run runrecord.Run) {
 			require.NotNil(l.t, s.Usage, s.ID)
 		}
 	}
+}
+
+// newest is a file of a step's last attempt.
+func (l *lab) newest(dir, name string) string {
+	l.t.Helper()
+	later, err := filepath.Glob(filepath.Join(dir, "attempt-*", name))
+	require.NoError(l.t, err)
+	if len(later) > 0 {
+		return l.read(later[len(later)-1])
+	}
+	return l.read(filepath.Join(dir, name))
 }
 
 // checkOverlap: the two seats of an iteration were at work at the same time.
@@ -108,6 +121,7 @@ func (l *lab) checkOverlap(run runrecord.Run) {
 }
 
 func TestOneIterationIsASinglePass(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, twoIterations())
 	run := l.run(1, "--preset", "dual-review", "--max-iters", "1", "Add Sum")
 	require.Equal(t, runrecord.MaxIters, run.Stop)
@@ -118,6 +132,7 @@ func TestOneIterationIsASinglePass(t *testing.T) {
 }
 
 func TestARepairThatChangesNothingIsStalled(t *testing.T) {
+	t.Parallel()
 	script := twoIterations()
 	script[1].Write = map[string]string{"calc.go": flawed}
 	l := newLab(t, script)
@@ -127,6 +142,7 @@ func TestARepairThatChangesNothingIsStalled(t *testing.T) {
 }
 
 func TestAFailingImplementerEndsTheRun(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{{Role: "implement", Silent: true, Stderr: "license server is on fire\n", Exit: 3}})
 	run := l.run(4, "--preset", "dual-review", "Add Sum")
 	require.Equal(t, runrecord.StepFailed, run.Stop)
@@ -135,6 +151,7 @@ func TestAFailingImplementerEndsTheRun(t *testing.T) {
 }
 
 func TestAnImplementerThatChangesNothingIsNoSuccess(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{{Role: "implement", Say: "All done!"}})
 	run := l.run(4, "--preset", "dual-review", "Add Sum")
 	require.Equal(t, runrecord.StepFailed, run.Stop)
@@ -142,6 +159,7 @@ func TestAnImplementerThatChangesNothingIsNoSuccess(t *testing.T) {
 }
 
 func TestAVerifierThatFailsIsFedBack(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{
 		{Role: "implement", Write: map[string]string{"calc.go": "package calc\n"}, Shell: "echo x > new.go", Say: "drafted"},
 		{Role: "repair", Contains: "TestSum is unhappy", Write: map[string]string{"calc.go": mended}, Say: "mended"},
@@ -163,6 +181,7 @@ func turns(run runrecord.Run) []string {
 }
 
 func TestReviewAlwaysFeedsBothBack(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{
 		{Role: "implement", Write: map[string]string{"calc.go": flawed}, Say: "drafted"},
 		{Role: "repair", Contains: objected, Write: map[string]string{"calc.go": mended}, Say: "mended"},
@@ -176,6 +195,7 @@ func TestReviewAlwaysFeedsBothBack(t *testing.T) {
 }
 
 func TestTheDesignContractIsGivenToAll(t *testing.T) {
+	t.Parallel()
 	script := append([]step{{Role: "design", Say: "# Contract\n\n1. Sum(3) is 6."}}, twoIterations()...)
 	l := newLab(t, script)
 	run := l.run(0, "--preset", "dual-review", "--design", "--verify-cmd", `grep -q 'Sum(3) is 6' "$CONCLAVE_DESIGN_CONTRACT"`, "Add Sum")
@@ -191,6 +211,7 @@ func TestTheDesignContractIsGivenToAll(t *testing.T) {
 }
 
 func TestAReviewerWithoutAVerdictIsAskedOnceAndIsNoPass(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{
 		{Role: "implement", Write: map[string]string{"calc.go": mended}, Say: "drafted"},
 		{Role: "review", As: "codex", Say: "Looks great, ship it!"},
@@ -205,6 +226,7 @@ func TestAReviewerWithoutAVerdictIsAskedOnceAndIsNoPass(t *testing.T) {
 }
 
 func TestAReviewerThatEditsIsNotBelieved(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, []step{
 		{Role: "implement", Write: map[string]string{"calc.go": mended}, Say: "drafted"},
 		{Role: "review", As: "codex", Write: map[string]string{"calc.go": "package gone\n"}, Say: "fixed it for you\n\nVERDICT: PASS"},
@@ -217,6 +239,7 @@ func TestAReviewerThatEditsIsNotBelieved(t *testing.T) {
 }
 
 func TestPlantedGitConfigurationExecutesNothing(t *testing.T) {
+	t.Parallel()
 	marker := filepath.Join(t.TempDir(), "executed")
 	script := twoIterations()
 	script[0].Shell = "git config filter.x.clean 'touch " + marker + "; cat'; git config filter.x.smudge 'touch " + marker + "; cat';" +
@@ -231,6 +254,7 @@ func TestPlantedGitConfigurationExecutesNothing(t *testing.T) {
 }
 
 func TestTwoRunsAtOnceInOneRepository(t *testing.T) {
+	t.Parallel()
 	l := newLab(t, twoIterations())
 	first, second := l.command("starter", "run", "--json", "--preset", "dual-review", "One"), l.command("starter", "run", "--json", "--preset", "dual-review", "Two")
 	ends := make(chan done, 2)

@@ -131,7 +131,7 @@ func (p *Progress) end(now time.Time) []Call {
 }
 
 func (p *Progress) bundle(mark string) []Call {
-	if p.Prepared == nil || p.Bundled == mark {
+	if p.Bundled == mark {
 		return nil
 	}
 	p.Bundled = mark

@@ -231,5 +231,7 @@ func hang() error {
 		}
 	}
 	ignoreSignals()
-	select {}
+	for {
+		time.Sleep(time.Hour)
+	}
 }
