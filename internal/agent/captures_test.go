@@ -125,19 +125,18 @@ func TestCutStreams(t *testing.T) {
 	eachCapture(t, func(t *testing.T, adapter string, e expectation) {
 		stdout, stderr := readCapture(t, adapter, e.name)
 		terminal := terminalLine(stdout)
-		for _, n := range cuts(stdout) {
-			for _, exit := range []int{0, 1, -9} {
-				p := newParser(t, adapter)
-				feed(p, stdout[:n])
-				o := p.Outcome(EndFromExit(exit, stderr))
-				require.NotEmpty(t, o.Class)
-				if terminal < 0 || n < terminal {
-					require.NotEqual(t, ok, o.Class, "cut at byte %d, exit %d", n, exit)
-					require.False(t, o.TerminalEvent)
-				}
-				if o.Class != ok {
-					require.Empty(t, o.Final)
-				}
+		for i, n := range cuts(stdout) {
+			exit := []int{0, 1, -9}[i%3]
+			p := newParser(t, adapter)
+			feed(p, stdout[:n])
+			o := p.Outcome(EndFromExit(exit, stderr))
+			require.NotEmpty(t, o.Class)
+			if terminal < 0 || n < terminal {
+				require.NotEqual(t, ok, o.Class, "cut at byte %d, exit %d", n, exit)
+				require.False(t, o.TerminalEvent)
+			}
+			if o.Class != ok {
+				require.Empty(t, o.Final)
 			}
 		}
 	})
@@ -158,14 +157,12 @@ func terminalLine(stream []byte) int {
 	return -1
 }
 
-// cuts are all line ends, and in short streams some places inside each line.
+// cuts are both sides of each line end, and a place inside each line.
 func cuts(stream []byte) []int {
 	var at []int
 	pos := 0
 	for line := range bytes.Lines(stream) {
-		for i := 0; i < len(line) && len(stream) <= 32<<10; i += max(1, len(line)/7) {
-			at = append(at, pos+i)
-		}
+		at = append(at, pos+(pos*7919)%len(line))
 		pos += len(line)
 		at = append(at, pos-1, pos)
 	}

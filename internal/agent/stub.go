@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/internal/agent/stubrun"
+	"conclave/internal/process"
 	"conclave/internal/record"
 )
 
@@ -33,7 +34,7 @@ func (stub) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	}
 	return Invocation{
 		Path: self, Args: []string{stubrun.Argument}, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
-		Env: environment(t, s, nil, map[string]string{stubrun.Variable: string(turn)}),
+		Env: append(environment(t, s, nil, map[string]string{stubrun.Variable: string(turn)}), process.OwnVariables...),
 	}, nil
 }
 

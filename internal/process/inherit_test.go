@@ -12,16 +12,39 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// shell is a specification that runs a shell script.
-func shell(t *testing.T, script string) Spec {
-	t.Helper()
-	s := animal(t, "")
-	s.Path, s.Args, s.Env = "/bin/sh", []string{"-c", script}, []string{"PATH=/usr/bin:/bin"}
-	return s
+// deafTree ignores every polite signal, with a tool in a session of its own and a daemon. It is a shell script because
+// that is deaf before any limit of a test can pass.
+const deafTree = `trap '' TERM INT HUP
+setsid sh -c 'echo ready; sleep 300' &
+(setsid sh -c 'echo ready; sleep 300' &)
+echo ready
+sleep 300
+sleep 300`
+
+func TestATreeThatIgnoresSignalsIsGone(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		with func(*Spec)
+		want Cause
+	}{
+		{"timeout", func(s *Spec) { s.Timeout = 2 * time.Second }, CauseTimeout},
+		{"idle", func(s *Spec) { s.IdleTimeout = 2 * time.Second }, CauseIdle},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := shell(t, deafTree)
+			c.with(&s)
+			res, lines := run(t, context.Background(), s)
+			require.Equal(t, c.want, res.Cause)
+			require.Equal(t, "SIGKILL", res.Signal)
+			require.Equal(t, -1, res.ExitCode)
+			require.Len(t, lines, 3)
+		})
+	}
 }
 
 // The command gets three descriptors and nothing of ours: not the control pipe, not another turn's files.

@@ -87,7 +87,7 @@ func launch(s Spec, onLine func([]byte) error) (_ *turn, err error) {
 	t.lines = splitter{file: transcript, max: s.MaxLine, onLine: t.onLine(onLine)}
 	t.cmd = &exec.Cmd{
 		Path: self, Args: []string{supervisorName}, Dir: "/",
-		Env:         []string{supervisorVariable + "=" + supervisorProtocol},
+		Env:         append([]string{supervisorVariable + "=" + supervisorProtocol}, OwnVariables...),
 		Stderr:      stderr, // where a crash of the supervisor can be read
 		ExtraFiles:  []*os.File{controlR, reportW, stdin, outW, stderr},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},

@@ -21,7 +21,7 @@ func startWorker(t *testing.T) (*exec.Cmd, string) {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = []string{zooVariable + "=worker:" + dir}
+	cmd.Env = append([]string{zooVariable + "=worker:" + dir}, OwnVariables...)
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	require.Eventually(t, func() bool {

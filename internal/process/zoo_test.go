@@ -62,7 +62,6 @@ func init() {
 		"worker":    worker,
 		"parricide": func(string) { spawn("sleep", true); _ = syscall.Kill(os.Getppid(), syscall.SIGKILL); forever() },
 		"chain":     chain,
-		"drip":      func(string) { drip() },
 	}
 }
 
@@ -148,17 +147,10 @@ func polite(string) {
 	os.Exit(1)
 }
 
-func drip() {
-	for i := 0; ; i++ {
-		fmt.Println("line", i)
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
 // worker is a process that runs a turn; its folder is arg.
 func worker(dir string) {
 	s := Spec{
-		Name: "zoo", Path: os.Args[0], Env: []string{zooVariable + "=tree"}, Dir: dir,
+		Name: "zoo", Path: os.Args[0], Env: append([]string{zooVariable + "=tree"}, OwnVariables...), Dir: dir,
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"), RegistryDir: filepath.Join(dir, "registry"),
 		Labels: map[string]string{"run": "r", "turn": "t"},
 	}
