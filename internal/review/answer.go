@@ -132,20 +132,20 @@ const DefaultMaxHigh = 20
 // answer with a JSON object that has a verdict is held to every rule; one without is judged by its verdict line,
 // unless findings are required. It never fails: an unreadable answer has Problems.
 func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
-	found := findObject(message, structured)
-	if found.object == nil && found.problem == "" && !c.RequireFindings {
-		return byLine(message, c.Mode)
-	}
-	if found.object == nil {
-		if found.problem == "" {
-			found.problem = "no verdict: the answer holds no JSON object with a verdict"
-		}
+	d := newDocument(message)
+	found := d.locate(structured)
+	switch {
+	case found.problem != "":
 		return Answer{Problems: []string{found.problem}}
+	case found.object == nil && c.RequireFindings:
+		return Answer{Problems: []string{"no verdict: the answer holds no JSON object with a verdict"}}
+	case found.object == nil:
+		return byLine(message, d.verdict(c.Mode))
 	}
 	r := reader{object: found.object}
 	answer := r.answer()
 	answer.Problems = r.problems
-	answer.Problems = append(answer.Problems, judgeLine(message, found.structured, answer.Verdict)...)
+	answer.Problems = append(answer.Problems, judgeLine(d.verdict(Strict), found.alone, answer.Verdict)...)
 	answer.Problems = append(answer.Problems, judge(answer, c)...)
 	if len(answer.Problems) > 0 {
 		answer.Verdict = Invalid
@@ -154,8 +154,7 @@ func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
 }
 
 // byLine judges an answer that is text alone. A block is one finding, the message itself.
-func byLine(message []byte, mode Mode) Answer {
-	line := ParseVerdict(message, mode)
+func byLine(message []byte, line VerdictLine) Answer {
 	answer := Answer{Verdict: line.Verdict, TextOnly: true}
 	switch {
 	case line.Verdict == Pass && line.Doubt != "":

@@ -1,17 +1,20 @@
 package review
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/yuin/goldmark/text"
 )
 
-// commentLines reports which lines of a paragraph begin inside a comment that was opened in mid-line. The parser of
-// blocks does not see these: only a comment at the start of a line is a block of its own. It returns nil where there
-// is none, which is nearly always.
-func commentLines(lines *text.Segments, source []byte) []bool {
+// hiddenLines reports which lines of a paragraph begin inside a comment that was opened in mid-line, or inside a link
+// definition. The parser of blocks does not see these: only a comment at the start of a line is a block of its own.
+// It returns nil where there is none, which is nearly always.
+func hiddenLines(lines *text.Segments, source []byte) []bool {
 	first, final := lines.At(0), lines.At(lines.Len()-1)
-	if !strings.Contains(string(source[first.Start:final.Stop]), "<!--") {
+	raw := source[first.Start:final.Stop]
+	defines := raw[0] == '['
+	if !defines && !bytes.Contains(raw, []byte("<!--")) {
 		return nil
 	}
 	var body strings.Builder
@@ -22,13 +25,21 @@ func commentLines(lines *text.Segments, source []byte) []bool {
 		body.Write(segment.Value(source))
 	}
 	hidden := make([]bool, lines.Len())
-	next := 0
-	for _, span := range comments(body.String()) {
-		for ; next < len(starts) && starts[next] < span[1]; next++ {
-			hidden[next] = starts[next] > span[0]
-		}
+	hide(hidden, starts, comments(body.String()))
+	if defines {
+		hide(hidden, starts, definitions(body.String()))
 	}
 	return hidden
+}
+
+// hide marks the lines that begin within one of the spans, which are in order.
+func hide(hidden []bool, starts []int, spans [][2]int) {
+	next := 0
+	for _, span := range spans {
+		for ; next < len(starts) && starts[next] < span[1]; next++ {
+			hidden[next] = hidden[next] || starts[next] > span[0]
+		}
+	}
 }
 
 // comments returns the [from, to) of each comment that opens and closes in s, leaving out what only looks like one

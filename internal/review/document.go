@@ -17,48 +17,50 @@ import (
 // linear in the length of the text.
 var blocks = parser.NewParser(
 	parser.WithBlockParsers(parser.DefaultBlockParsers()...),
-	parser.WithParagraphTransformers(
-		util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
-		util.Prioritized(extension.NewTableParagraphTransformer(), 200),
-	),
+	parser.WithParagraphTransformers(util.Prioritized(extension.NewTableParagraphTransformer(), 100)),
 )
 
 // document is a message in the form in which its lines are judged.
 type document struct {
-	text  string   // normalised
-	lines []string // of text, without line feeds
+	raw   [][]byte // the lines as given
+	lines []string // the same lines, normalised
 	diff  []bool   // per line: body of a hunk that was pasted without a fence
 
-	source []byte // what the Markdown parser reads: text with blank runs joined and absurd nesting cut
+	root   ast.Node
+	source []byte // what the Markdown parser read: lines with blank runs joined and absurd nesting cut
 	starts []int  // per source line: its offset
 	origin []int  // per source line: its index in lines
 	end    int    // offset in source behind the last written character
 }
 
-func newDocument(raw []byte) *document {
-	d := &document{text: normalise(raw)}
-	d.lines = strings.Split(d.text, "\n")
+func newDocument(message []byte) *document {
+	d := &document{raw: bytes.Split(message, []byte("\n"))}
+	d.lines = strings.Split(normalise(message), "\n")
 	d.diff = hunkLines(d.lines)
 	d.source, d.starts, d.origin = parseable(d.lines)
 	d.end = len(bytes.TrimRight(d.source, " \t\n"))
+	d.root = blocks.Parse(text.NewReader(d.source))
 	return d
 }
 
-// sightings returns every line that has the form of a verdict, in order, each with the kind of its place.
-func (d *document) sightings() []sighting {
-	root := blocks.Parse(text.NewReader(d.source))
-	var found []sighting
+// empty reports whether the message says nothing.
+func (d *document) empty() bool { return d.end == 0 }
+
+// each calls visit for every block in the order of the text; quoted is set below a block quote. It keeps no stack of
+// calls: the nesting is the message's to choose.
+func (d *document) each(visit func(n ast.Node, quoted bool)) {
 	quotes := 0
-	for n := root.FirstChild(); n != nil; {
+	n := d.root.FirstChild()
+	for n != nil {
 		if n.Kind() == ast.KindBlockquote {
 			quotes++
 		}
-		found = d.inBlock(found, n, quotes > 0)
+		visit(n, quotes > 0)
 		if child := n.FirstChild(); child != nil && child.Type() == ast.TypeBlock {
 			n = child
 			continue
 		}
-		for n != root {
+		for n != nil {
 			if n.Kind() == ast.KindBlockquote {
 				quotes--
 			}
@@ -66,30 +68,32 @@ func (d *document) sightings() []sighting {
 				n = next
 				break
 			}
-			n = n.Parent()
-		}
-		if n == root {
-			break
+			n = n.Parent() // nil above the root
 		}
 	}
-	return d.endInFence(found, root)
+}
+
+// sightings returns every line that has the form of a verdict, in order, each with the kind of its place.
+func (d *document) sightings() []sighting {
+	var found []sighting
+	d.each(func(n ast.Node, quoted bool) { found = d.inBlock(found, n, quoted) })
+	return d.endInFence(found)
 }
 
 // inBlock appends the sightings among the lines that one block owns.
 func (d *document) inBlock(found []sighting, n ast.Node, quoted bool) []sighting {
 	own := kindOf(n)
-	lines := n.Lines()
-	if own == unclaimed || lines == nil || lines.Len() == 0 {
+	if own == unclaimed {
 		return found
 	}
+	lines := n.Lines()
 	var hidden []bool
 	if own == prose {
-		hidden = commentLines(lines, d.source)
+		hidden = hiddenLines(lines, d.source)
 	}
 	for i := range lines.Len() {
 		segment := lines.At(i)
-		body := string(segment.Value(d.source))
-		body = strings.TrimRight(body, "\n")
+		body := strings.TrimRight(string(segment.Value(d.source)), "\n")
 		if i+1 < lines.Len() && own == prose {
 			body = strings.TrimSuffix(body, `\`) // a hard break
 		}
@@ -113,7 +117,7 @@ func (d *document) inBlock(found []sighting, n ast.Node, quoted bool) []sighting
 	return found
 }
 
-// kindOf maps a Markdown block to the kind of its lines.
+// kindOf maps a Markdown block to the kind of its lines; containers own none.
 func kindOf(n ast.Node) kind {
 	switch n.Kind() {
 	case ast.KindParagraph, ast.KindTextBlock:
@@ -136,8 +140,7 @@ func kindOf(n ast.Node) kind {
 func (d *document) isUnclosed(n ast.Node) bool {
 	switch block := n.(type) {
 	case *ast.FencedCodeBlock:
-		final := block.Lines().At(block.Lines().Len() - 1)
-		return final.Stop >= d.end
+		return block.Lines().Len() > 0 && block.Lines().At(block.Lines().Len()-1).Stop >= d.end
 	case *ast.HTMLBlock:
 		return !block.HasClosure() && block.HTMLBlockType <= ast.HTMLBlockType5 && block.NextSibling() == nil
 	}
@@ -145,15 +148,15 @@ func (d *document) isUnclosed(n ast.Node) bool {
 }
 
 // endInFence lets the verdict count that is alone in a fence which ends the message.
-func (d *document) endInFence(found []sighting, root ast.Node) []sighting {
-	block, ok := root.LastChild().(*ast.FencedCodeBlock)
+func (d *document) endInFence(found []sighting) []sighting {
+	block, ok := d.root.LastChild().(*ast.FencedCodeBlock)
 	if !ok || len(found) == 0 {
 		return found
 	}
 	written := 0
 	for i := range block.Lines().Len() {
 		segment := block.Lines().At(i)
-		if strings.TrimSpace(string(segment.Value(d.source))) != "" {
+		if len(bytes.TrimSpace(segment.Value(d.source))) > 0 {
 			written++
 		}
 	}
@@ -164,7 +167,7 @@ func (d *document) endInFence(found []sighting, root ast.Node) []sighting {
 	return found
 }
 
-// lineAt returns the 1-based line of the given text that an offset of the source belongs to.
+// lineAt returns the 1-based line of the message that an offset of the source belongs to.
 func (d *document) lineAt(offset int) int {
 	i := sort.SearchInts(d.starts, offset+1) - 1
 	return d.origin[i] + 1

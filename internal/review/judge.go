@@ -18,10 +18,9 @@ func judge(a Answer, c AnswerContext) []string {
 }
 
 // judgeLine compares the JSON verdict with the verdict line. After structured output the line may be missing.
-func judgeLine(message []byte, structured bool, verdict Verdict) []string {
-	line := ParseVerdict(message, Strict)
+func judgeLine(line VerdictLine, alone bool, verdict Verdict) []string {
 	switch {
-	case line.Verdict == Invalid && structured:
+	case line.Verdict == Invalid && alone:
 		return nil
 	case line.Verdict == Invalid:
 		return []string{"the verdict line is missing: " + line.Reason}

@@ -2,6 +2,7 @@ package review
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 )
 
@@ -21,36 +22,46 @@ var blockPhrases = []string{
 }
 
 // byPhrase is the fallback of the heuristic mode: blocking phrases block, phrases that deny them pass, and any other
-// text passes. An empty text is no review and stays invalid.
+// text passes. All lines are searched, quoted and fenced ones too: where no verdict line was written, a doubt blocks.
 func byPhrase(lines []string) VerdictLine {
-	empty := true
-	cleared := VerdictLine{Verdict: Pass, Reason: "heuristic: no phrase that blocks"}
-	for i, line := range lines {
-		s := strings.ToLower(strings.Map(dropMarks, line))
-		empty = empty && strings.TrimSpace(s) == ""
-		for _, phrase := range clearPhrases {
-			if rest := strings.ReplaceAll(s, phrase, " "); rest != s {
-				s = rest
-				cleared = VerdictLine{Verdict: Pass, Line: i + 1, Reason: fmt.Sprintf("heuristic: %q", phrase)}
-			}
-		}
-		for _, phrase := range blockPhrases {
-			if strings.Contains(s, phrase) {
-				return VerdictLine{Verdict: Block, Line: i + 1, Reason: fmt.Sprintf("heuristic: %q", phrase)}
-			}
+	text, starts := oneText(lines)
+	lineOf := func(at int) int { return sort.SearchInts(starts, at+1) }
+	said := VerdictLine{Verdict: Pass, Reason: "heuristic: no phrase that blocks"}
+	for _, phrase := range clearPhrases {
+		if at := strings.Index(text, phrase); at >= 0 {
+			said = VerdictLine{Verdict: Pass, Line: lineOf(at), Reason: fmt.Sprintf("heuristic: %q", phrase)}
+			text = strings.ReplaceAll(text, phrase, strings.Repeat(" ", len(phrase)))
 		}
 	}
-	if empty {
-		return VerdictLine{Reason: "the text is empty"}
+	for _, phrase := range blockPhrases {
+		if at := strings.Index(text, phrase); at >= 0 {
+			return VerdictLine{Verdict: Block, Line: lineOf(at), Reason: fmt.Sprintf("heuristic: %q", phrase)}
+		}
 	}
-	return cleared
+	return said
+}
+
+// oneText joins lines to lower-case words with single blanks, so that a phrase is found over a line's end. starts
+// holds the offset of each line.
+func oneText(lines []string) (text string, starts []int) {
+	var b strings.Builder
+	for _, line := range lines {
+		starts = append(starts, b.Len())
+		for word := range strings.FieldsSeq(strings.ToLower(strings.Map(dropMarks, line))) {
+			b.WriteString(word)
+			b.WriteByte(' ')
+		}
+	}
+	return b.String(), starts
 }
 
 // dropMarks removes emphasis marks, so that "must **fix**" reads as its words, and folds the full-width colon.
 func dropMarks(r rune) rune {
 	switch r {
-	case '*', '_', '`':
+	case '*', '`':
 		return -1
+	case '_':
+		return ' '
 	case '：':
 		return ':'
 	}

@@ -1,9 +1,6 @@
 package review
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Verdict is what a reviewer concludes. The zero value is Invalid, so a verdict that was never set accepts nothing.
 type Verdict int
@@ -98,9 +95,10 @@ type VerdictLine struct {
 // ParseVerdict finds the last verdict line of a message. A line counts when it says exactly VERDICT: PASS or
 // VERDICT: BLOCK under its Markdown marks, and stands in a block that speaks for the author: prose, lists and headings,
 // or a fence that ends the message and holds nothing else.
-func ParseVerdict(text []byte, mode Mode) VerdictLine {
-	doc := newDocument(text)
-	sightings := doc.sightings()
+func ParseVerdict(text []byte, mode Mode) VerdictLine { return newDocument(text).verdict(mode) }
+
+func (d *document) verdict(mode Mode) VerdictLine {
+	sightings := d.sightings()
 	if counted, ok := last(sightings, sighting.counts); ok {
 		return VerdictLine{
 			Verdict: counted.verdict,
@@ -109,14 +107,14 @@ func ParseVerdict(text []byte, mode Mode) VerdictLine {
 			Doubt:   doubtOf(sightings, counted),
 		}
 	}
+	if d.empty() {
+		return VerdictLine{Reason: "the text is empty"}
+	}
 	if mode == Heuristic {
-		return byPhrase(doc.lines)
+		return byPhrase(d.lines)
 	}
 	if shadow, ok := last(sightings, func(sighting) bool { return true }); ok {
 		return VerdictLine{Reason: fmt.Sprintf("no verdict line: line %d %s", shadow.line, shadow.kind.why())}
-	}
-	if strings.TrimSpace(doc.text) == "" {
-		return VerdictLine{Reason: "the text is empty"}
 	}
 	return VerdictLine{Reason: "no verdict line"}
 }

@@ -1,0 +1,122 @@
+package review
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// verdictKey is what makes a JSON object an answer.
+const verdictKey = "verdict"
+
+// located is where an answer's JSON was found.
+type located struct {
+	object  object
+	alone   bool   // it came without text around it: as structured output
+	problem string // there was an attempt at an answer that cannot be read
+}
+
+// locate looks for the answer's object: the structured output, else the last fenced json block with a verdict, else
+// an object that stands unfenced in the text. A broken block that speaks of a verdict is a broken answer, not a text.
+func (d *document) locate(structured []byte) located {
+	if found, ok := asAnswer(structured); ok {
+		found.alone = true
+		return found
+	}
+	fences, bare := d.candidates()
+	for i := len(fences) - 1; i >= 0; i-- {
+		if found, ok := asAnswer(fences[i]); ok {
+			return found
+		}
+	}
+	for i := len(bare) - 1; i >= max(0, len(bare)-maxBare); i-- {
+		if found, ok := d.asBare(bare[i]); ok {
+			return found
+		}
+	}
+	return located{}
+}
+
+// maxBare is how many lines that begin with a brace are tried, from the last one up.
+const maxBare = 8
+
+// asAnswer reads raw as an answer's object; ok is false where it makes no claim to be one.
+func asAnswer(raw []byte) (found located, ok bool) {
+	decoded, err := decodeObject(raw)
+	if err != nil {
+		if !mentionsVerdict(raw) {
+			return located{}, false
+		}
+		return located{problem: fmt.Sprintf("the JSON answer cannot be read: %v", err)}, true
+	}
+	if _, ok := decoded[verdictKey]; !ok {
+		return located{}, false
+	}
+	return located{object: decoded}, true
+}
+
+// asBare reads an object that begins with a line of the message.
+func (d *document) asBare(line int) (found located, ok bool) {
+	raw := bytes.Join(d.raw[line-1:], []byte("\n"))
+	raw = raw[max(0, bytes.IndexByte(raw, '{')):] // behind marks that no reader sees
+	decoded, rest, err := cutObject(raw)
+	if err != nil {
+		if line == d.firstLine() && mentionsVerdict(raw) {
+			return located{problem: fmt.Sprintf("the JSON answer cannot be read: %v", err)}, true
+		}
+		return located{}, false
+	}
+	if _, ok := decoded[verdictKey]; !ok {
+		return located{}, false
+	}
+	alone := line == d.firstLine() && len(bytes.TrimSpace(rest)) == 0
+	return located{object: decoded, alone: alone}, true
+}
+
+func mentionsVerdict(raw []byte) bool { return bytes.Contains(raw, []byte(`"`+verdictKey+`"`)) }
+
+// firstLine returns the 1-based number of the first line with text, 0 for none.
+func (d *document) firstLine() int {
+	for i, line := range d.lines {
+		if strings.TrimSpace(line) != "" {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// candidates returns the bodies of the fences that may hold JSON, and the lines of prose that begin with a brace.
+// What stands in a quote is somebody else's. The bodies are made of the lines as given: what a reader cannot see may
+// still be part of a path.
+func (d *document) candidates() (fences [][]byte, bare []int) {
+	d.each(func(n ast.Node, quoted bool) {
+		if quoted {
+			return
+		}
+		switch block := n.(type) {
+		case *ast.FencedCodeBlock:
+			if info := string(block.Language(d.source)); info == "" || strings.EqualFold(info, "json") {
+				fences = append(fences, d.rawBody(block))
+			}
+		case *ast.Paragraph, *ast.TextBlock:
+			for i := range block.Lines().Len() {
+				segment := block.Lines().At(i)
+				if segment.Start < len(d.source) && d.source[segment.Start] == '{' {
+					bare = append(bare, d.lineAt(segment.Start))
+				}
+			}
+		}
+	})
+	return fences, bare
+}
+
+func (d *document) rawBody(block ast.Node) []byte {
+	var body []byte
+	for i := range block.Lines().Len() {
+		body = append(body, d.raw[d.lineAt(block.Lines().At(i).Start)-1]...)
+		body = append(body, '\n')
+	}
+	return body
+}
