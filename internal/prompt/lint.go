@@ -18,7 +18,7 @@ var steering = compile(
 	`(do not|don't|dont|never|must not|should not|shouldn't) (flag|report|raise|mention|block|comment on|complain)`,
 	`(no need|not necessary|needless) to (flag|report|raise|mention|block)`,
 	`(at most|no (higher|more) than|nothing above) ("|')?(minor|low|medium|a nit|nits?)`,
-	`(treat|rate|mark|report|classify|count|grade) (\S+ ){1,6}(as|at) (minor|low|medium|a nit|nits?|info|informational|non-?blocking|acceptable)`,
+	`(treat|rate|mark|classify|count|grade) (\S+ ){1,6}(as|at) (minor|low|medium|a nit|nits?|info|informational|non-?blocking|acceptable)`,
 	`(only|just) (a )?(minor|nits?|nitpicks?|cosmetic)`,
 	`the (plan|design|spec|contract|author|implementer|team) (chose|chooses|decided|decides|wants|prefers|intends)`,
 	`(is|are|was|were) (intentional|deliberate|by design|on purpose)`,
