@@ -113,8 +113,11 @@ func reported(t Target, served string) *Reported {
 	switch {
 	case served != "":
 		r.Source, r.Model = SourceServed, served
-		// A name that the table does not know says nothing against the target's provider and family.
-		r.Identity = byModel(r.Identity, served, Settings{})
+		// A name that the table does not know says nothing against the target's provider and family; one of the same
+		// family says nothing against a provider that the configuration names (a cloud's gateway).
+		if f, ok := familyOf(served, nil); ok && f.Family != t.ModelFamily {
+			r.Provider, r.ModelFamily = f.Provider, f.Family
+		}
 	case t.Model == "" || t.Model == DefaultModel:
 		r.Source = SourceAdapter
 	}

@@ -149,6 +149,14 @@ func TestServedModelDecidesTheFamily(t *testing.T) {
 	require.Equal(t, SourceServed, r.Source)
 }
 
+func TestAConfiguredProviderServesItsFamily(t *testing.T) {
+	p := claude{}.Parser(TurnSpec{Target: Target{"claude", "bedrock", "claude", "opus"}})
+	feed(p, []byte(`{"type":"system","subtype":"init","session_id":"s"}
+{"type":"assistant","message":{"model":"claude-opus-4-1","content":[]},"session_id":"s"}
+`))
+	require.Equal(t, Identity{"claude", "bedrock", "claude", "claude-opus-4-1"}, p.Outcome(ProcessEnd{Cause: "timeout"}).Reported.Identity)
+}
+
 func TestUsageOfClaude(t *testing.T) {
 	p := newParser(t, "claude")
 	feed(p, []byte(`{"type":"result","subtype":"success","result":"x","total_cost_usd":0.5,"usage":{"input_tokens":1,"output_tokens":2},

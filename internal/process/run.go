@@ -116,7 +116,7 @@ func (t *turn) onLine(f func([]byte) error) func([]byte) {
 	return func(line []byte) {
 		t.busy.Store(true)
 		if f != nil {
-			if err := f(line); err != nil && t.stopped == nil {
+			if err := guarded(f, line); err != nil && t.stopped == nil {
 				t.stopped = err
 				t.fatal <- err
 			}
@@ -124,6 +124,16 @@ func (t *turn) onLine(f func([]byte) error) func([]byte) {
 		t.lastAt.Store(int64(time.Since(t.began)))
 		t.busy.Store(false)
 	}
+}
+
+// guarded keeps a strange line from ending the whole worker with all its other turns.
+func guarded(f func([]byte) error, line []byte) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading a line of %d bytes panicked: %v", len(line), p)
+		}
+	}()
+	return f(line)
 }
 
 func newMark() string {

@@ -170,6 +170,15 @@ func TestStopSignalComesFirst(t *testing.T) {
 	require.Equal(t, []string{"ready", "interrupted"}, lines, "lines after the stop are still handed on")
 }
 
+func TestAPanicInTheReaderStopsOneTurnOnly(t *testing.T) {
+	s := shell(t, "echo one; sleep 300")
+	res, err := Run(context.Background(), s, func([]byte) error { panic("boom") })
+	require.NoError(t, err)
+	require.Equal(t, CauseFatal, res.Cause)
+	require.Contains(t, res.Message, "boom")
+	requireNothingIn(t, s.Dir)
+}
+
 func TestGrandchildrenThatHoldTheOutput(t *testing.T) {
 	s := animal(t, "hold")
 	res, lines := run(t, context.Background(), s)

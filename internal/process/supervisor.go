@@ -76,6 +76,9 @@ func supervise() int {
 		return s.fail(err, "write the registry of processes")
 	}
 	defer entry.remove()
+	if workerGone() { // the successor of a killed worker may already look for us: start nothing any more
+		return 1
+	}
 	if s.pid, err = s.start(); err != nil {
 		return s.fail(err, "")
 	}
@@ -88,6 +91,13 @@ func supervise() int {
 	go reap(s.pid, reaped)
 	s.loop(orders, told, reaped)
 	return 0
+}
+
+// workerGone says whether the other end of the control pipe is closed and nothing is left to read.
+func workerGone() bool {
+	fds := []unix.PollFd{{Fd: fdControl, Events: unix.POLLIN}}
+	n, err := unix.Poll(fds, 0)
+	return err == nil && n > 0 && fds[0].Revents&unix.POLLHUP != 0 && fds[0].Revents&unix.POLLIN == 0
 }
 
 func (s *supervisor) fail(err error, what string) int {

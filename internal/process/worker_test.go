@@ -115,6 +115,29 @@ func TestKillRegisteredSparesOthers(t *testing.T) {
 	require.ErrorContains(t, err, "3.json")
 }
 
+// A supervisor that gets its work from a worker which is already dead starts nothing.
+func TestASupervisorOfADeadWorkerStartsNothing(t *testing.T) {
+	s := shell(t, "touch started; sleep 300")
+	controlR, controlW, err := os.Pipe()
+	require.NoError(t, err)
+	reportR, reportW, err := os.Pipe()
+	require.NoError(t, err)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer func() { _ = reportR.Close(); _ = null.Close() }()
+	require.NoError(t, sendJob(controlW, (&turn{spec: s, mark: newMark()}).job())) // fits into the pipe
+	require.NoError(t, controlW.Close())
+	cmd := exec.Command(os.Args[0])
+	cmd.Args = []string{supervisorName}
+	cmd.Env = append([]string{supervisorVariable + "=" + supervisorProtocol}, OwnVariables...)
+	cmd.ExtraFiles = []*os.File{controlR, reportW, null, null, null}
+	require.NoError(t, cmd.Start())
+	_, _ = controlR.Close(), reportW.Close()
+	_ = cmd.Wait()
+	require.NoFileExists(t, filepath.Join(s.Dir, "started"))
+	requireNothingIn(t, s.Dir)
+}
+
 // peak is the most memory that a process of ours had, in MiB.
 func peak(t *testing.T, who int) int64 {
 	t.Helper()
