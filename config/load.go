@@ -56,7 +56,7 @@ func Load(sources Sources) (Config, error) {
 		return Config{}, errors.Join(l.problems...)
 	}
 	c := l.config()
-	return c, errors.Join(l.problems...)
+	return c, errors.Join(distinct(l.problems)...)
 }
 
 func (l *loading) readFiles() {
@@ -101,6 +101,7 @@ func (l *loading) choosePreset() {
 		name, origin, l.named = v, where, true
 	}
 	l.preset, _ = presetNamed(name)
+	l.where["preset"] = origin
 	if !l.named {
 		l.merge("default preset "+name, texts(l.preset.values(), origin))
 	}

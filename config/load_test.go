@@ -191,8 +191,8 @@ func TestBadInput(t *testing.T) {
 		{"unknown reviewer in the environment", given{env: env("CONCLAVE_REVIEWERS", "codx")}, []string{"CONCLAVE_REVIEWERS", "did you mean codex?"}},
 		{"unknown designer", given{args: []string{"--designer", "x"}}, []string{"--designer", "claude, codex"}},
 		{"adapter of later", given{args: []string{"--reviewer", "gemini"}}, []string{"gemini", "not yet"}},
-		{"preset of later", given{args: []string{"--preset", "strict"}}, []string{"strict", "gemini", "not yet"}},
-		{"panel", given{args: []string{"--preset", "panel"}}, []string{"panel", "discipline full", "not yet"}},
+		{"preset of later", given{args: []string{"--preset", "strict"}}, []string{"preset strict (--preset)", "gemini", "not yet", "discipline full"}},
+		{"panel", given{args: []string{"--preset", "panel"}}, []string{"preset panel (--preset), of discipline full", "not yet"}},
 		{"discipline full", given{args: []string{"--discipline", "full"}}, []string{"--discipline", "not yet"}},
 		{"sandbox required", given{args: []string{"--sandbox", "required"}}, []string{"--sandbox", "not yet", "auto"}},
 		{"unknown lens", given{args: []string{"--seat", "a=codex@securty"}}, []string{"--seat", "securty", "security"}},
@@ -262,6 +262,23 @@ func TestAllProblemsOfAFileAreReported(t *testing.T) {
 	clean(t)
 	_, err := load(t, given{repo: "agents: {}\nmax_iters: x\nagents2: 1\n"})
 	require.Len(t, config.Problems(err), 3)
+}
+
+func TestAProblemIsReportedOnce(t *testing.T) {
+	clean(t)
+	_, err := load(t, given{args: []string{"--preset", "strict"}})
+	require.Len(t, config.Problems(err), 2) // gemini, full
+}
+
+func TestDesignerByFlagAsksForADesign(t *testing.T) {
+	clean(t)
+	c, err := load(t, given{args: []string{"--designer", "codex:gpt-5.5"}})
+	require.NoError(t, err)
+	require.True(t, c.Design)
+	require.Equal(t, config.Lane{Adapter: "codex", Model: "gpt-5.5"}, c.Designer)
+	c, err = load(t, given{repo: "designer: codex\n"})
+	require.NoError(t, err)
+	require.False(t, c.Design)
 }
 
 func TestNothingOfARepositoryReachesTheHost(t *testing.T) {

@@ -44,9 +44,9 @@ func Problems(err error) []Problem {
 
 // Nearest returns the candidate that a person probably meant by word, or "".
 func Nearest(word string, candidates []string) string {
-	best, distance := "", len(word)/2+2
+	best, distance := "", max(2, len(word)/2)+1
 	for _, c := range candidates {
-		if d := edits(strings.ToLower(word), strings.ToLower(c)); d < distance {
+		if d := edits(strings.ToLower(word), strings.ToLower(c)); d < distance && d < len(c) && d < len(word) {
 			best, distance = c, d
 		}
 	}

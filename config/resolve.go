@@ -27,7 +27,7 @@ func (l *loading) config() Config {
 		RequireFindings:  l.flag("review.require_findings"),
 		AllowSelfReview:  l.flag("allow_self_review"),
 		RequireDiversity: l.flag("require_diversity"),
-		Design:           l.flag("design"),
+		Design:           l.flag("design") || l.where["designer"] == "--designer",
 		MaxIters:         l.number("max_iters"),
 		Quorum:           l.number("quorum"),
 		SeatConcurrency:  l.number("seat_concurrency"),
@@ -103,7 +103,7 @@ func (l *loading) folder(name string, otherwise func() (string, error)) string {
 		dir, err = absolute(dir)
 	}
 	if err != nil {
-		l.problems = append(l.problems, Problem{What: l.where[name] + ": " + name + ": " + err.Error(), Remedy: "name a folder with its whole path"})
+		l.problems = append(l.problems, Problem{What: l.where[name] + ": " + err.Error(), Remedy: "name a folder"})
 	}
 	return dir
 }
@@ -111,7 +111,7 @@ func (l *loading) folder(name string, otherwise func() (string, error)) string {
 func absolute(dir string) (string, error) {
 	if i := strings.Index(dir, "://"); i >= 0 {
 		if dir[:i] != "file" {
-			return "", fmt.Errorf("a store at %s:// is not yet supported", dir[:i])
+			return "", fmt.Errorf("%s:// is not yet supported", dir[:i])
 		}
 		dir = dir[i+3:]
 	}
@@ -156,18 +156,28 @@ func (l *loading) models(c *Config) {
 
 // later refuses what is understood but not built yet.
 func (l *loading) later(c Config) {
-	refuse := func(name, what string) {
-		l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s (%s): not yet supported", what, l.where[name]),
-			Remedy: "use discipline basic with one of the presets claude-codex, codex-claude, claude-solo, dual-review"})
-	}
 	if c.Discipline == "full" {
-		missing := "discipline full"
+		what := fmt.Sprintf("discipline full (%s)", l.where["discipline"])
 		if l.preset.Discipline == "full" && l.named {
-			missing = "preset " + l.preset.Name + " with discipline full"
+			what = fmt.Sprintf("preset %s (%s), of discipline full,", l.preset.Name, l.where["preset"])
 		}
-		refuse("discipline", missing+" needs "+laterReview)
+		l.problems = append(l.problems, Problem{What: what + " is not yet supported: it needs " + laterReview,
+			Remedy: "use one of the presets claude-codex, codex-claude, claude-solo, dual-review with discipline basic"})
 	}
 	if c.Host.Sandbox == "required" {
 		l.problems = append(l.problems, Problem{What: l.where["sandbox"] + " required: not yet supported, it needs " + laterSandbox, Remedy: "use auto or off"})
 	}
+}
+
+// distinct drops repeated problems: several seats may name one unknown adapter.
+func distinct(problems []error) []error {
+	var kept []error
+	seen := map[string]bool{}
+	for _, p := range problems {
+		if !seen[p.Error()] {
+			seen[p.Error()] = true
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }

@@ -193,6 +193,7 @@ func (c *carriage) finish(v view.View, end host.End, err error, out output, show
 	if errors.Is(err, errInterrupted) {
 		run.Stop, code = record.StopInterrupted, exitInterrupt
 	}
+	run.ExitCode = code
 	v.Close(run, []string{"bundle: " + c.entry.Bundle})
 	c.results(out, showDiff)
 	return silent(code)
@@ -204,9 +205,10 @@ func (c *carriage) finalRecord(end host.End) record.Run {
 	if err != nil || (end.Closed && run.Stop != end.Result.Stop) || (end.Waiting && run.Waiting != end.Run.Waiting) {
 		run = end.Run
 	}
+	run.RunID = c.entry.RunID
 	if end.Closed {
 		r := end.Result
-		run.RunID, run.Stop, run.ExitCode, run.Iterations = r.RunID, r.Stop, r.ExitCode, r.Iterations
+		run.Stop, run.ExitCode, run.Iterations = r.Stop, r.ExitCode, r.Iterations
 		run.Landed, run.Branch, run.Message, run.Waiting = r.Landed, r.Branch, r.Message, ""
 		run.Converged = r.Stop == record.Converged
 	}

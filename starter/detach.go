@@ -23,7 +23,7 @@ const (
 )
 
 // detach hands the started run to a background starter and returns when that one carries it.
-func (c *carriage) detach(ctx context.Context, cmd *cobra.Command) error {
+func (c *carriage) detach(ctx context.Context, cmd *cobra.Command, asJSON bool) error {
 	log := filepath.Join(c.index.Dir(c.entry.RunID), "background.log")
 	child, err := c.background(cmd, log)
 	if err != nil {
@@ -37,7 +37,7 @@ func (c *carriage) detach(ctx context.Context, cmd *cobra.Command) error {
 		select {
 		case err := <-gone:
 			if run, missing := readRecord(c.entry); missing == nil && run.Stop.Final() {
-				return c.detached(child.Process.Pid) // a short run may have ended by now
+				return c.detached(child.Process.Pid, asJSON) // a short run may have ended by now
 			}
 			return &fault{code: exitStep, what: fmt.Sprintf("the background starter ended (%v): %s", err, process.StderrTail(log, logTail)),
 				remedy: "`starter resume " + c.entry.RunID + "` carries the run here"}
@@ -48,10 +48,13 @@ func (c *carriage) detach(ctx context.Context, cmd *cobra.Command) error {
 		case <-time.After(detachLook):
 		}
 	}
-	return c.detached(child.Process.Pid)
+	return c.detached(child.Process.Pid, asJSON)
 }
 
-func (c *carriage) detached(pid int) error {
+func (c *carriage) detached(pid int, asJSON bool) error {
+	if asJSON {
+		return c.app.printJSON(map[string]any{"run_id": c.entry.RunID, "pid": pid, "bundle": c.entry.Bundle})
+	}
 	c.app.print("%s", c.entry.RunID)
 	c.app.say("process %d carries the run; `starter watch %s` shows it, `starter show %s` its report", pid, c.entry.RunID, c.entry.RunID)
 	return nil

@@ -25,7 +25,7 @@ type planDocument struct {
 	Timeouts     map[string]string      `json:"timeouts"`
 	SelfReviewed bool                   `json:"self_reviewed"`
 	DryRun       bool                   `json:"dry_run"`
-	Warnings     []string               `json:"warnings"`
+	Notes        []string               `json:"notes"`
 	Definition   convergence.Definition `json:"definition"`
 }
 
@@ -59,6 +59,7 @@ func (a *app) planCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warn(p)
 			doc := p.document()
 			if asJSON {
 				return a.printJSON(doc)
@@ -82,7 +83,7 @@ func (p *plan) document() planDocument {
 		Steps: p.steps(), Seats: p.machine.Seats(), Limits: definition.Data, Bounds: p.machine.Bounds(),
 		Commands:     map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
 		Timeouts:     map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
-		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Warnings: append(append([]string{}, c.Warnings...), p.machine.Warnings()...),
+		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append([]string{}, p.machine.Warnings()...),
 		Definition: definition,
 	}
 }
@@ -147,11 +148,8 @@ func (a *app) printPlan(d planDocument) error {
 	if d.DryRun {
 		a.print("dry run: the stub stands for every engine")
 	}
-	for _, w := range d.Warnings {
-		a.print("warning: %s", w)
-	}
-	if d.SelfReviewed {
-		a.print("warning: the writer's own engine judges its change (self-reviewed)")
+	for _, w := range d.Notes {
+		a.print("note: %s", w)
 	}
 	return nil
 }

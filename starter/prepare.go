@@ -51,6 +51,8 @@ type plan struct {
 	selfReviewed bool
 	identify     config.Identify
 	constraints  []constraint
+	// dirty waits for the list of uncommitted paths.
+	dirty func() ([]string, error)
 }
 
 type constraint struct {
@@ -84,7 +86,26 @@ func (p *plan) openSource(ctx context.Context, _ *cobra.Command) error {
 			return sourceFault(err)
 		}
 	}
+	p.dirty = func() ([]string, error) { return nil, nil }
+	if source.IsRepository() && !p.flags.includeDirty {
+		p.lookForDirt(ctx)
+	}
 	return nil
+}
+
+// lookForDirt lists uncommitted paths in the background: in a large repository that takes a while.
+func (p *plan) lookForDirt(ctx context.Context) {
+	done := make(chan struct{})
+	var left []string
+	var err error
+	go func() {
+		defer close(done)
+		left, err = p.source.Dirty(ctx)
+	}()
+	p.dirty = func() ([]string, error) {
+		<-done
+		return left, err
+	}
 }
 
 func (p *plan) load(ctx context.Context, cmd *cobra.Command) error {

@@ -50,7 +50,7 @@ func (a *app) runRun(ctx context.Context, cmd *cobra.Command, f runFlags, args [
 	if err := p.checkBinaries(); err != nil {
 		return err
 	}
-	a.warn(ctx, p)
+	a.warn(p)
 	stop := watchInterrupts()
 	defer stop.stop()
 	starting, ready := stop.until(ctx)
@@ -61,7 +61,7 @@ func (a *app) runRun(ctx context.Context, cmd *cobra.Command, f runFlags, args [
 	}
 	defer c.close()
 	if f.detach {
-		return c.detach(starting, cmd)
+		return c.detach(starting, cmd, f.json)
 	}
 	return c.carry(ctx, stop, output, f.showDiff)
 }
@@ -80,14 +80,11 @@ func configFileFlag(cmd *cobra.Command) string {
 }
 
 // warn says what the run will not do although somebody may expect it.
-func (a *app) warn(ctx context.Context, p *plan) {
+func (a *app) warn(p *plan) {
 	for _, w := range p.config.Warnings {
 		a.say("warning: %s", w)
 	}
-	if p.flags.includeDirty || !p.source.IsRepository() {
-		return
-	}
-	left, err := p.source.Dirty(ctx)
+	left, err := p.dirty()
 	if err != nil {
 		a.say("warning: what is uncommitted cannot be listed: %v", err)
 	} else if len(left) > 0 {

@@ -120,6 +120,9 @@ func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
 	look.Busy = len(pending) > 0
 	look.Unpolled = unpolled(pending, described.GetPendingWorkflowTask())
 	look.Actions = actions(pending)
+	if task := described.GetPendingWorkflowTask(); task != nil && task.GetStartedTime() == nil && len(pending) == 0 {
+		return look, nil // nobody has taken the run's next task yet; nobody would answer
+	}
 	answer, err := c.QueryWorkflow(ctx, workflows.WorkflowID(runID), "", workflows.QueryStatus)
 	if err != nil {
 		return look, nil // no worker answers now

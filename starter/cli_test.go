@@ -1,0 +1,455 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/record"
+	"conclave/internal/runindex"
+)
+
+// cli is a scratch machine: a home, a state folder, a repository.
+type cli struct {
+	t    *testing.T
+	repo string
+}
+
+func newCLI(t *testing.T) *cli {
+	t.Helper()
+	for _, entry := range os.Environ() {
+		name, old, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "CONCLAVE_") || strings.HasPrefix(name, "TEMPORAL_") {
+			t.Setenv(name, old)
+			require.NoError(t, os.Unsetenv(name))
+		}
+	}
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(home, "state"))
+	c := &cli{t: t, repo: filepath.Join(home, "repo")}
+	require.NoError(t, os.MkdirAll(c.repo, 0o755))
+	c.git("init", "-q")
+	c.write("README", "hello\n")
+	c.commit()
+	t.Chdir(c.repo)
+	return c
+}
+
+func (c *cli) git(args ...string) string {
+	c.t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com"}, args...)...)
+	cmd.Dir = c.repo
+	out, err := cmd.CombinedOutput()
+	require.NoError(c.t, err, string(out))
+	return string(out)
+}
+
+func (c *cli) write(path, content string) {
+	c.t.Helper()
+	path = filepath.Join(c.repo, path)
+	require.NoError(c.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(c.t, os.WriteFile(path, []byte(content), 0o644))
+}
+
+func (c *cli) commit() {
+	c.t.Helper()
+	c.git("add", ".")
+	c.git("commit", "-qm", "state")
+}
+
+type answered struct {
+	code     int
+	out, err string
+}
+
+func (c *cli) run(input string, args ...string) answered {
+	c.t.Helper()
+	var out, errs bytes.Buffer
+	a := &app{in: strings.NewReader(input), out: &out, err: &errs}
+	code := a.run(context.Background(), args)
+	return answered{code, out.String(), errs.String()}
+}
+
+func (c *cli) state() runindex.Index {
+	return runindex.Open(filepath.Join(os.Getenv("XDG_STATE_HOME"), "conclave"))
+}
+
+// have records a run with a bundle.
+func (c *cli) have(run record.Run, age time.Duration) runindex.Entry {
+	c.t.Helper()
+	bundle := filepath.Join(c.repo, ".conclave", "runs", run.RunID)
+	e := runindex.Entry{RunID: run.RunID, WorkflowID: "run-" + run.RunID, Source: c.repo, Bundle: bundle, Preset: run.Preset,
+		Created: time.Now().Add(-age).UTC(), Namespace: "default"}
+	require.NoError(c.t, c.state().Write(e))
+	content, err := json.Marshal(run)
+	require.NoError(c.t, err)
+	c.write(filepath.Join(".conclave", "runs", run.RunID, "run.json"), string(content))
+	c.write(filepath.Join(".conclave", "runs", run.RunID, "report.md"), "# Run "+run.RunID+"\n")
+	c.write(filepath.Join(".conclave", "runs", run.RunID, "changes.diff"), "diff of "+run.RunID+"\n")
+	return e
+}
+
+// TestUsageErrors: each is refused with exit code 2 before anything starts, in at most two lines per problem.
+func TestUsageErrors(t *testing.T) {
+	cases := []struct {
+		args string
+		want []string
+	}{
+		{"rum x", []string{`unknown command "rum"`, "did you mean run?"}},
+		{"run", []string{"the requirement is missing", "quotes"}},
+		{"run ", []string{"the requirement is empty"}},
+		{"run a|b", []string{"2 arguments", `starter run "a b"`}},
+		{"run --presett a|b", []string{"unknown flag --presett", "--preset?"}},
+		{"run --max-iters x|r", []string{"--max-iters", "whole number"}},
+		{"run --max-iters|0|r", []string{"--max-iters", "least is 1"}},
+		{"run --timeout|5|r", []string{"--timeout", "unit"}},
+		{"run --verify-timeout|never|r", []string{"--verify-timeout", "no duration"}},
+		{"run --preset|dual|r", []string{"--preset", "dual-review"}},
+		{"run --preset|panel|r", []string{"panel", "not yet"}},
+		{"run --implementer|cluade|r", []string{"--implementer", "did you mean claude?"}},
+		{"run --reviewers|codex,gemini|r", []string{"gemini", "not yet"}},
+		{"run --seat|a=codex@securty|r", []string{"--seat", "did you mean security?"}},
+		{"run --review|never|r", []string{"--review", "verified, always"}},
+		{"run --verdict-mode|strikt|r", []string{"--verdict-mode", "did you mean strict?"}},
+		{"run --color|allways|r", []string{"--color", "did you mean always?"}},
+		{"run --sandbox|required|r", []string{"--sandbox", "not yet"}},
+		{"run --discipline|full|r", []string{"--discipline", "not yet"}},
+		{"run --definition|f|r", []string{"--definition", "not yet"}},
+		{"run --trust-reviewers|r", []string{"--trust-reviewers", "not yet"}},
+		{"run --advisory|r", []string{"--advisory", "not yet"}},
+		{"run --allow-protected|r", []string{"--allow-protected", "not yet"}},
+		{"run --max-tokens|5|r", []string{"--max-tokens", "not yet"}},
+		{"run --max-cost|5|r", []string{"--max-cost", "not yet"}},
+		{"run --max-duration|5m|r", []string{"--max-duration", "not yet"}},
+		{"run --isolate-home|r", []string{"--isolate-home", "not yet"}},
+		{"run --writer-session|fresh|r", []string{"--writer-session", "not yet"}},
+		{"run --implementer|claude|--reviewers|claude|r", []string{"--allow-self-review"}},
+		{"run --reviewers|codex,claude|--quorum|2|r", []string{"--quorum 1"}},
+		{"run --workdir|/does/not/exist|r", []string{"not a directory", "--workdir"}},
+		{"run --workdir|README|r", []string{"not a directory"}},
+		{"run --base|nope|r", []string{`"nope"`, "--base"}},
+		{"run --config|none.yaml|r", []string{"none.yaml", "--config"}},
+		{"run --constraint|none.md|r", []string{"--constraint", "none.md"}},
+		{"run --store|s3://b|r", []string{"--store", "not yet"}},
+		{"run r", []string{"claude", "CONCLAVE_CLAUDE_BIN", "starter doctor"}},
+		{"plan --reviewers|x|r", []string{"unknown adapter"}},
+		{"review", []string{"not yet"}},
+		{"rule a|F1|--stand", []string{"not yet"}},
+		{"calibrate x", []string{"not yet"}},
+		{"lint-prompts", []string{"not yet"}},
+		{"adapters explain|claude", []string{"not yet"}},
+		{"resume", []string{"RUN is missing"}},
+		{"resume a|b", []string{`"b" is one argument too many`}},
+		{"resume --waive|codex|x", []string{"--waive", "not yet"}},
+		{"resume @last", []string{"no run yet", "starter run"}},
+		{"show nothing", []string{`no run is named "nothing"`}},
+		{"show --diff|--json|x", []string{"exclude each other"}},
+		{"verdict --mode|x|f", []string{"--mode", "strict or heuristic"}},
+		{"verdict nofile", []string{"nofile"}},
+		{"decide", []string{"--definition is missing"}},
+		{"decide --rules|v9", []string{"--rules", "convergence/v3"}},
+		{"config shw", []string{"did you mean show?"}},
+		{"runs x", []string{"too many"}},
+	}
+	for _, tc := range cases {
+		t.Run(tc.args, func(t *testing.T) {
+			c := newCLI(t)
+			t.Setenv("PATH", filepath.Dir(lookPath(t, "git"))) // no agents
+			if strings.Contains(tc.args, "run r") {
+				t.Setenv("CONCLAVE_CLAUDE_BIN", filepath.Join(c.repo, "no-such-claude"))
+			}
+			name, rest, _ := strings.Cut(tc.args, " ")
+			args := []string{name}
+			if strings.Contains(tc.args, " ") {
+				args = append(args, splitArgs(rest)...)
+			}
+			got := c.run("", args...)
+			require.Equal(t, exitUsage, got.code, got.err)
+			require.Empty(t, got.out)
+			for _, want := range tc.want {
+				require.Contains(t, got.err, want)
+			}
+			require.NoDirExists(t, filepath.Join(c.repo, ".conclave"), "nothing may be left behind")
+		})
+	}
+}
+
+// splitArgs splits at | and at the first blank of a flag with a value.
+func splitArgs(s string) []string {
+	var args []string
+	for part := range strings.SplitSeq(s, "|") {
+		if strings.HasPrefix(part, "--") {
+			args = append(args, strings.Split(part, " ")...)
+		} else {
+			args = append(args, part)
+		}
+	}
+	return args
+}
+
+func lookPath(t *testing.T, name string) string {
+	path, err := exec.LookPath(name)
+	require.NoError(t, err)
+	return path
+}
+
+func TestRepositoriesThatCannotBeUsed(t *testing.T) {
+	cases := []struct {
+		name string
+		make func(c *cli)
+		want string
+	}{
+		{"no commit yet", func(c *cli) { c.reinit(); c.git("init", "-q") }, "git commit"},
+		{"bare", func(c *cli) { c.reinit(); c.git("init", "-q", "--bare") }, "bare repository"},
+		{"corrupt", func(c *cli) { require.NoError(c.t, os.Remove(filepath.Join(c.repo, ".git", "HEAD"))) }, "corrupt repository"},
+		{"invalid policy", func(c *cli) { c.write("conclave.yaml", "max_iters: many\n"); c.commit() }, "conclave.yaml of "},
+		{"policy that chooses programs", func(c *cli) { c.write("conclave.yaml", "agents: {claude: {bin: ./x}}\n"); c.commit() }, "agents may not be set by a repository"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCLI(t)
+			tc.make(c)
+			got := c.run("", "run", "--dry-run", "r")
+			require.Equal(t, exitUsage, got.code)
+			require.Contains(t, got.err, tc.want)
+			require.Empty(t, got.out)
+		})
+	}
+}
+
+// reinit empties the repository's folder.
+func (c *cli) reinit() {
+	entries, err := os.ReadDir(c.repo)
+	require.NoError(c.t, err)
+	for _, e := range entries {
+		require.NoError(c.t, os.RemoveAll(filepath.Join(c.repo, e.Name())))
+	}
+}
+
+func TestBundleFolderThatCannotBeWritten(t *testing.T) {
+	c := newCLI(t)
+	c.write(".conclave", "in the way")
+	got := c.run("", "run", "--dry-run", "r")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "bundle folder cannot be written")
+	runs, err := c.state().List()
+	require.NoError(t, err)
+	require.Empty(t, runs)
+}
+
+func TestStateFolderThatCannotBeWritten(t *testing.T) {
+	c := newCLI(t)
+	t.Setenv("CONCLAVE_STATE_DIR", filepath.Join(c.repo, "README", "state"))
+	got := c.run("", "run", "--dry-run", "r")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "CONCLAVE_STATE_DIR")
+	require.NoDirExists(t, filepath.Join(c.repo, ".conclave", "runs", "r"))
+}
+
+func TestUnreachableServerIsAnError(t *testing.T) {
+	c := newCLI(t)
+	start := time.Now()
+	got := c.run("", "run", "--dry-run", "--address", "127.0.0.1:1", "r")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "127.0.0.1:1")
+	require.Contains(t, got.err, "--address")
+	require.Less(t, time.Since(start), 20*time.Second)
+	runs, err := c.state().List()
+	require.NoError(t, err)
+	require.Empty(t, runs, "a run that never started is no run")
+}
+
+func TestPolicyComesFromTheBase(t *testing.T) {
+	c := newCLI(t)
+	c.write("conclave.yaml", "max_iters: 2\nverify_cmd: make check\n")
+	c.commit()
+	c.write("conclave.yaml", "max_iters: 9\n")
+	got := c.run("", "plan", "--json", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.err, "conclave.yaml") // listed as left out
+	var doc planDocument
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	require.Equal(t, int64(2), doc.Limits.MaxIterations)
+	require.Equal(t, "make check", doc.Commands["verify"])
+
+	got = c.run("", "plan", "--json", "--base", "HEAD~1", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	require.Equal(t, int64(3), doc.Limits.MaxIterations)
+}
+
+func TestPlanShowsStepsAndBounds(t *testing.T) {
+	c := newCLI(t)
+	got := c.run("from standard input", "plan", "--preset", "dual-review", "--design", "-")
+	require.Equal(t, 0, got.code, got.err)
+	for _, want := range []string{"design", "implement", "verify", "codex", "non-voting", "repair", "quorum: 1", "dispatches: 4 to 18, at most 2 at once", "plan digest sha256:"} {
+		require.Contains(t, got.out, want)
+	}
+	require.NoDirExists(t, filepath.Join(c.repo, ".conclave"))
+}
+
+func TestPlansAreEqualWhereTheirMeaningIs(t *testing.T) {
+	c := newCLI(t)
+	digest := func(args ...string) string {
+		got := c.run("", append([]string{"plan", "--json", "r"}, args...)...)
+		require.Equal(t, 0, got.code, got.err)
+		var doc planDocument
+		require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+		return doc.PlanDigest
+	}
+	require.Equal(t, digest("--preset", "dual-review"), digest("--reviewers", "codex,claude"))
+	require.NotEqual(t, digest("--preset", "dual-review"), digest("--preset", "dual-review", "--implementer", "codex"))
+	require.NotEqual(t, digest(), digest("--max-iters", "2"))
+}
+
+func TestVerdictCommand(t *testing.T) {
+	c := newCLI(t)
+	cases := []struct {
+		text, verdict string
+		code          int
+	}{{"x\n\nVERDICT: PASS\n", "pass", 0}, {"VERDICT: BLOCK", "block", 1}, {"> VERDICT: PASS", "invalid", 6}}
+	for _, tc := range cases {
+		got := c.run(tc.text, "verdict", "-")
+		require.Equal(t, tc.code, got.code)
+		require.Empty(t, got.err)
+		var doc struct {
+			Verdict string `json:"verdict"`
+			Line    *int   `json:"line"`
+			Reason  string `json:"reason"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+		require.Equal(t, tc.verdict, doc.Verdict)
+		require.NotNil(t, doc.Line)
+		require.NotEmpty(t, doc.Reason)
+	}
+	c.write("review.md", "no blocking findings")
+	require.Equal(t, 0, c.run("", "verdict", "--mode", "heuristic", "review.md").code)
+	require.Equal(t, 6, c.run("", "verdict", "review.md").code)
+}
+
+func TestDecideReportsEveryProblem(t *testing.T) {
+	c := newCLI(t)
+	c.write("d.json", `{"id":"x","definitionVersion":1,"data":{},"nodes":[],"edges":[]}`)
+	c.write("e.json", `[{"type":"x"},{"type":"y","version":0,"payload":{}}]`)
+	got := c.run("", "decide", "--definition", "d.json", "--events", "e.json")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "ROLE_COUNT")
+	require.Contains(t, got.err, "/data/maxIterations")
+	c.write("bad.json", `{`)
+	got = c.run("", "decide", "--definition", "bad.json", "--events", "e.json")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "bad.json")
+}
+
+func TestRunsAndShow(t *testing.T) {
+	c := newCLI(t)
+	require.Contains(t, c.run("", "runs").err, "no runs yet")
+	require.JSONEq(t, `{"runs":[]}`, c.run("", "runs", "--json").out)
+	c.have(record.Run{RunID: "old-aaaaa", Stop: record.Converged, Converged: true, Iterations: 1}, time.Hour)
+	c.have(record.Run{RunID: "new-bbbbb", Stop: record.MaxIters, ExitCode: 1, Iterations: 3}, time.Minute)
+
+	got := c.run("", "runs", "--json")
+	require.Equal(t, 0, got.code, got.err)
+	var doc struct{ Runs []runLine }
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	require.Equal(t, "new-bbbbb old-aaaaa", doc.Runs[0].RunID+" "+doc.Runs[1].RunID)
+	require.Equal(t, "max-iters", doc.Runs[0].State)
+
+	require.Equal(t, "# Run new-bbbbb\n", c.run("", "show", "@last").out)
+	require.Equal(t, "diff of old-aaaaa\n", c.run("", "show", "--diff", "aaaaa").out)
+	require.JSONEq(t, c.run("", "show", "--json", "old").out, c.run("", "show", "--json", "old-aaaaa").out)
+
+	c.have(record.Run{RunID: "new-ccccc", Stop: record.Stalled}, time.Second)
+	got = c.run("", "show", "new")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, `"new" names several runs: new-ccccc, new-bbbbb`)
+
+	require.NoError(t, os.RemoveAll(c.state().Dir("old-aaaaa")))
+	require.Equal(t, "# Run old-aaaaa\n", c.run("", "show", "old").out, "found in the repository's bundles")
+	got = c.run("", "resume", "old")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "CONCLAVE_STATE_DIR")
+}
+
+func TestApplyRefusals(t *testing.T) {
+	c := newCLI(t)
+	c.have(record.Run{RunID: "bad-aaaaa", Stop: record.MaxIters, Steps: []record.Step{{Role: "implementer", Status: record.OK, Tree: "t"}}}, time.Hour)
+	got := c.run("", "apply", "bad")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.err, "did not converge")
+	require.Contains(t, got.err, "--force")
+	got = c.run("", "apply", "--force", "bad")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "not in the state folder")
+
+	c.have(record.Run{RunID: "going-bbbbb"}, time.Hour)
+	got = c.run("", "apply", "going")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "has not ended")
+
+	c.have(record.Run{RunID: "nothing-ccccc", Stop: record.Converged}, time.Hour)
+	got = c.run("", "apply", "nothing")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.err, "changed nothing")
+}
+
+func TestDoctorFailsWithoutTheAgentsOfThePreset(t *testing.T) {
+	c := newCLI(t)
+	t.Setenv("PATH", filepath.Dir(lookPath(t, "git")))
+	t.Setenv("CONCLAVE_CLAUDE_BIN", filepath.Join(c.repo, "none"))
+	got := c.run("", "doctor")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.out, "CONCLAVE_CLAUDE_BIN")
+	got = c.run("", "doctor", "--json", "--implementer", "stub", "--reviewers", "stub", "--allow-self-review")
+	var doc struct{ Checks []check }
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	for _, line := range doc.Checks {
+		if strings.HasPrefix(line.Name, "agent ") {
+			require.False(t, line.Needed, line.Name)
+		}
+	}
+}
+
+func TestListingCommands(t *testing.T) {
+	c := newCLI(t)
+	for args, want := range map[string]string{
+		"presets":            "dual-review",
+		"presets --json":     `"claude-solo"`,
+		"adapters":           "anthropic/claude",
+		"adapters --json":    `"planned"`,
+		"version":            "conclave/v1",
+		"version --json":     `"rules":"conclave/v1"`,
+		"config show":        "claude-codex",
+		"config show --json": `"max_iters"`,
+		"completion bash":    "__start_starter",
+		"--help":             "resume",
+	} {
+		got := c.run("", strings.Fields(args)...)
+		require.Equal(t, 0, got.code, got.err)
+		require.Contains(t, got.out, want, args)
+	}
+}
+
+func TestTexts(t *testing.T) {
+	require.Equal(t, "first", title("\n first\nsecond"))
+	for _, most := range []int{5, 6, 7, 8} {
+		cut := cutBytes("aäöü€", most)
+		require.LessOrEqual(t, len(cut), most)
+		require.True(t, strings.HasSuffix(cut, "..."))
+		require.NotContains(t, cut, "\ufffd")
+	}
+	require.Equal(t, "short", cutBytes("short", 5))
+	require.Equal(t, "a b", oneLine(" a\n\tb "))
+	require.Contains(t, fmt.Sprint(usage("remedy", "what %d", 1)), "what 1")
+}
