@@ -1,6 +1,9 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Family says whose model a name means.
 type Family struct {
@@ -24,17 +27,17 @@ var families = []Family{
 
 // homes are the identities of the adapters themselves.
 var homes = map[string]Family{
-	"claude":   {Provider: "anthropic", Family: "claude"},
-	"codex":    {Provider: "openai", Family: "gpt"},
-	"gemini":   {Provider: "google", Family: "gemini"},
-	StubName:   {Provider: "conclave", Family: "stub"},
-	"opencode": {Provider: "unknown", Family: "unknown"},
+	"claude": {Provider: "anthropic", Family: "claude"},
+	"codex":  {Provider: "openai", Family: "gpt"},
+	"gemini": {Provider: "google", Family: "gemini"},
+	StubName: {Provider: "conclave", Family: "stub"},
 }
 
 // TargetFor is the identity of an adapter with a model; model "" is DefaultModel. A known model name decides provider
 // and family; what the configuration says about the adapter decides over both.
 func TargetFor(adapter, model string, s Settings) (Target, error) {
-	if _, err := s.Lookup(adapter); err != nil {
+	// A plan may name an adapter that does not work yet; only its turns are refused.
+	if _, err := s.Lookup(adapter); err != nil && !slices.Contains(planned, adapter) {
 		return Target{}, err
 	}
 	home := homes[adapter]
@@ -51,7 +54,7 @@ func TargetFor(adapter, model string, s Settings) (Target, error) {
 		id.Model = model
 	}
 	if id.Provider == "" || id.ModelFamily == "" {
-		return Target{}, Unavailable("the adapter " + adapter + " declares no identity: set its provider, model_family and model in the configuration")
+		return Target{}, Unavailable("the adapter " + adapter + " declares no identity: name a well-known model, or set its provider, model_family and model in the configuration")
 	}
 	return id, nil
 }

@@ -217,6 +217,8 @@ func TestTargets(t *testing.T) {
 		{"mine", "", "acme", "roadrunner", "r1"},
 		{"mine", "r2", "acme", "roadrunner", "r2"},
 		{"stub", "", "conclave", "stub", "default"},
+		{"gemini", "", "google", "gemini", "default"},
+		{"opencode", "anthropic/claude-sonnet-4-5", "anthropic", "claude", "anthropic/claude-sonnet-4-5"},
 	} {
 		got, err := TargetFor(c.adapter, c.model, s)
 		require.NoError(t, err)
@@ -224,6 +226,8 @@ func TestTargets(t *testing.T) {
 	}
 	_, err := TargetFor("bare", "", s)
 	require.ErrorContains(t, err, "declares no identity")
+	_, err = TargetFor("opencode", "", s)
+	require.ErrorContains(t, err, "name a well-known model")
 	_, err = TargetFor("nosuch", "", s)
 	require.Error(t, err)
 }
