@@ -10,16 +10,16 @@ import (
 // dispatched; none while any attempt is in flight, so that a batch is a barrier.
 // Commands other than turns stand alone. It is total: every state has an answer.
 func (m *Machine) Decide(s State) []Command {
-	steps := m.next(s)
+	steps := m.next(&s)
 	commands := make([]Command, 0, len(steps))
 	for _, step := range steps {
-		commands = append(commands, m.render(s, step))
+		commands = append(commands, m.render(&s, step))
 	}
 	return commands
 }
 
 // next is the strict order of decisions.
-func (m *Machine) next(s State) []step {
+func (m *Machine) next(s *State) []step {
 	if s.inFlight() {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (m *Machine) next(s State) []step {
 	return m.failStep(CodeInvalidState, fmt.Sprintf("the state has the unknown phase %q", s.Phase))
 }
 
-func (m *Machine) paused(s State) []step {
+func (m *Machine) paused(s *State) []step {
 	for _, n := range m.order {
 		if m.status(s, n) == StatusPaused {
 			return m.pauseStep(PauseNode, fmt.Sprintf("node %s is paused", n.id))
@@ -65,19 +65,19 @@ func (m *Machine) paused(s State) []step {
 	return nil
 }
 
-func (m *Machine) nodeState(s State, n *node) NodeState {
+func (m *Machine) nodeState(s *State, n *node) NodeState {
 	st, _ := s.Nodes.Get(n.id)
 	return st
 }
 
-func (m *Machine) status(s State, n *node) Status { return m.nodeState(s, n).Status }
+func (m *Machine) status(s *State, n *node) Status { return m.nodeState(s, n).Status }
 
-func (m *Machine) waiting(s State, n *node) bool {
+func (m *Machine) waiting(s *State, n *node) bool {
 	status := m.status(s, n)
 	return status == StatusPending || status == StatusFailed
 }
 
-func (m *Machine) settled(s State) []step {
+func (m *Machine) settled(s *State) []step {
 	for _, n := range m.order {
 		if n.seat == nil && m.status(s, n) == StatusFailed {
 			return m.failStep(CodeNodeFailed, m.failureWords(s, n))
@@ -86,16 +86,16 @@ func (m *Machine) settled(s State) []step {
 	return m.exhausted(s)
 }
 
-func (m *Machine) failureWords(s State, n *node) string {
+func (m *Machine) failureWords(s *State, n *node) string {
 	return fmt.Sprintf("%s %s failed: %s", n.role, n.id, m.nodeState(s, n).Code)
 }
 
-func (m *Machine) exhausted(s State) []step {
+func (m *Machine) exhausted(s *State) []step {
 	return m.failStep(CodeExhausted, fmt.Sprintf("no convergence within the limits: iteration %d, %d repairs", s.Iteration, s.Restarts))
 }
 
 // writerFailed ends the run for the first non-seat that may not be retried.
-func (m *Machine) writerFailed(s State) []step {
+func (m *Machine) writerFailed(s *State) []step {
 	for _, n := range []*node{m.generator, m.evaluator, m.repair} {
 		st := m.nodeState(s, n)
 		if st.Status != StatusFailed {
@@ -108,7 +108,7 @@ func (m *Machine) writerFailed(s State) []step {
 	return nil
 }
 
-func (m *Machine) body(s State) []step {
+func (m *Machine) body(s *State) []step {
 	switch {
 	case m.waiting(s, m.generator):
 		return m.dispatchBody(s, m.generator)
@@ -119,14 +119,14 @@ func (m *Machine) body(s State) []step {
 	return m.repairOrEnd(s)
 }
 
-func (m *Machine) dispatchBody(s State, n *node) []step {
+func (m *Machine) dispatchBody(s *State, n *node) []step {
 	attempt := m.nodeState(s, n).Attempts + 1
 	return []step{{kind: KindDispatch, node: n, position: "convergence/" + itoa(s.Iteration) + "/" + n.id + "/" + itoa(attempt)}}
 }
 
 // repairOrEnd dispatches the repair with everything that blocks; when none is
 // left a basic run ends and a full one asks for rulings.
-func (m *Machine) repairOrEnd(s State) []step {
+func (m *Machine) repairOrEnd(s *State) []step {
 	switch {
 	case m.full():
 		return m.repairOrRule(s)
@@ -136,13 +136,13 @@ func (m *Machine) repairOrEnd(s State) []step {
 	return m.exhausted(s)
 }
 
-func (m *Machine) dispatchRepair(s State) []step {
+func (m *Machine) dispatchRepair(s *State) []step {
 	attempt := m.nodeState(s, m.repair).Attempts + 1
 	position := "convergence/repair/" + itoa(s.Restarts+1) + "/" + itoa(attempt)
 	return []step{{kind: KindDispatch, node: m.repair, position: position, blocking: m.blocking(s)}}
 }
 
-func (m *Machine) review(s State) []step {
+func (m *Machine) review(s *State) []step {
 	if s.ReviewEvidence == nil {
 		return m.failStep(CodeEvidenceInvalid, "the evaluator gave no valid review evidence (inputHashes, workspaceFingerprint, proofArtifactDigest), so no seat can be asked")
 	}
@@ -171,7 +171,7 @@ func (m *Machine) review(s State) []step {
 }
 
 // candidates are the seats to ask, in declaration order.
-func (m *Machine) candidates(s State) []*node {
+func (m *Machine) candidates(s *State) []*node {
 	var seats []*node
 	for _, seat := range m.seats {
 		n := m.nodes[seat.id]
@@ -182,7 +182,7 @@ func (m *Machine) candidates(s State) []*node {
 	return seats
 }
 
-func (m *Machine) mayAsk(s State, n *node) bool {
+func (m *Machine) mayAsk(s *State, n *node) bool {
 	rec, _ := s.Seats.Get(n.id)
 	switch rec.Outcome {
 	case OutcomeNone, OutcomeInvalid, OutcomeNonVerdict:
@@ -200,7 +200,7 @@ func (m *Machine) mayAsk(s State, n *node) bool {
 	return false
 }
 
-func (m *Machine) dispatchSeats(s State, seats []*node) []step {
+func (m *Machine) dispatchSeats(s *State, seats []*node) []step {
 	if k := m.definition.Data.SeatConcurrency; int64(len(seats)) > k {
 		seats = seats[:k]
 	}
@@ -213,7 +213,7 @@ func (m *Machine) dispatchSeats(s State, seats []*node) []step {
 }
 
 // missing names the required seats without a valid answer whose node fits.
-func (m *Machine) missing(s State, fits func(NodeState) bool) []string {
+func (m *Machine) missing(s *State, fits func(NodeState) bool) []string {
 	if !m.rules.MissingSeatStops {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (m *Machine) unresolved(missing []string) []step {
 }
 
 // withoutQuorum is the form's order once the quorum test failed.
-func (m *Machine) withoutQuorum(s State) []step {
+func (m *Machine) withoutQuorum(s *State) []step {
 	if blocking := m.blocking(s); len(blocking) > 0 {
 		if ids := m.escalated(s, blocking); len(ids) > 0 {
 			return m.failStep(CodeEscalated, "findings came back too often: "+strings.Join(ids, ", "))
@@ -269,7 +269,7 @@ func (m *Machine) withoutQuorum(s State) []step {
 
 // blocking lists the findings of every seat that blocks, in declaration order;
 // under full those that stand in the ledger.
-func (m *Machine) blocking(s State) []Blocking {
+func (m *Machine) blocking(s *State) []Blocking {
 	var found []Blocking
 	if m.full() {
 		for _, id := range s.Review.Standing {
@@ -291,7 +291,7 @@ func (m *Machine) blocking(s State) []Blocking {
 }
 
 // escalated lists the blocking findings that were counted too often, once each.
-func (m *Machine) escalated(s State, blocking []Blocking) []string {
+func (m *Machine) escalated(s *State, blocking []Blocking) []string {
 	var ids []string
 	named := map[string]bool{}
 	limit := int64(m.rules.EscalateAt)

@@ -11,16 +11,16 @@ const EscalationRound = 4
 
 // rebuttals are the confirm turns about findings that the writer refuted. They
 // come before the seats: what is refuted needs no recheck.
-func (m *Machine) rebuttals(s State) []step {
+func (m *Machine) rebuttals(s *State) []step {
 	return m.confirms(s, func(st FindingState) bool { return st.Rebuttal })
 }
 
 // unconfirmed are the confirm turns about findings that nobody confirmed yet.
-func (m *Machine) unconfirmed(s State) []step {
+func (m *Machine) unconfirmed(s *State) []step {
 	return m.confirms(s, func(st FindingState) bool { return st.Status == FindingOpen })
 }
 
-func (m *Machine) confirms(s State, due func(FindingState) bool) []step {
+func (m *Machine) confirms(s *State, due func(FindingState) bool) []step {
 	var steps []step
 	for _, id := range s.Review.Standing {
 		st, _ := s.Review.Findings.Get(id)
@@ -46,7 +46,7 @@ const (
 // confirmer chooses who confirms a finding: a declared confirmer, else an engine
 // that is no writer and did not raise it, else a fresh context of a raiser's
 // engine that is no writer; nobody where every engine is a writer.
-func (m *Machine) confirmer(s State, st FindingState) (nodeID, laneID, proof string) {
+func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof string) {
 	if l := m.definition.Data.Confirmer; l != nil {
 		return "confirmer", l.ID, ProofIndependent
 	}
@@ -80,7 +80,7 @@ func sameEngine(a, b Target) bool {
 
 // arbiter chooses who arbitrates: a declared arbiter, else the engine of a seat
 // that is no writer, voting seats first; "" when there is none.
-func (m *Machine) arbiter(s State) (nodeID, laneID string) {
+func (m *Machine) arbiter(s *State) (nodeID, laneID string) {
 	if l := m.definition.Data.Arbiter; l != nil {
 		return "arbiter", l.ID
 	}
@@ -100,7 +100,7 @@ func (m *Machine) arbiter(s State) (nodeID, laneID string) {
 }
 
 // fullReview decides a full review once every seat has answered.
-func (m *Machine) fullReview(s State) []step {
+func (m *Machine) fullReview(s *State) []step {
 	if steps := m.unconfirmed(s); len(steps) > 0 {
 		return steps
 	}
@@ -121,19 +121,19 @@ func (m *Machine) fullReview(s State) []step {
 
 // overlooks reports whether open findings do not stop the end: an advisory run
 // that has no repair left.
-func (m *Machine) overlooks(s State) bool {
+func (m *Machine) overlooks(s *State) bool {
 	return m.definition.Data.Advisory && !m.mayRepair(s)
 }
 
 // decisions are the confirmed findings that only a ruling can settle.
-func (m *Machine) decisions(s State) []string {
+func (m *Machine) decisions(s *State) []string {
 	if m.definition.Data.Advisory {
 		return nil
 	}
 	return m.needRuling(s, func(st FindingState) bool { return st.Kind == KindDecision })
 }
 
-func (m *Machine) needRuling(s State, fits func(FindingState) bool) []string {
+func (m *Machine) needRuling(s *State, fits func(FindingState) bool) []string {
 	var ids []string
 	for _, id := range s.Review.Standing {
 		if st, _ := s.Review.Findings.Get(id); !st.Fix && fits(st) {
@@ -145,7 +145,7 @@ func (m *Machine) needRuling(s State, fits func(FindingState) bool) []string {
 
 // mayRepair reports whether a repair may run: within the limits while there is
 // progress, or because a ruling asked for one.
-func (m *Machine) mayRepair(s State) bool {
+func (m *Machine) mayRepair(s *State) bool {
 	if s.Restarts < m.repairLimit && s.Review.Stalled == "" {
 		return true
 	}
@@ -159,7 +159,7 @@ func (m *Machine) mayRepair(s State) bool {
 
 // repairOrRule repairs while it may; then every open finding needs a ruling, and
 // a gate that is still not met ends the run.
-func (m *Machine) repairOrRule(s State) []step {
+func (m *Machine) repairOrRule(s *State) []step {
 	if steps := m.rebuttals(s); len(steps) > 0 {
 		return steps
 	}
@@ -181,7 +181,7 @@ func (m *Machine) repairOrRule(s State) []step {
 }
 
 // rulings asks for what each finding needs: the arbiter once, then a person.
-func (m *Machine) rulings(s State, ids []string) []step {
+func (m *Machine) rulings(s *State, ids []string) []step {
 	var arbitrate, ask []string
 	nodeID, laneID := m.arbiter(s)
 	for _, id := range ids {
@@ -202,7 +202,7 @@ func (m *Machine) rulings(s State, ids []string) []step {
 }
 
 // toArbitrate is what an arbitration that is dispatched now is about.
-func (m *Machine) toArbitrate(s State) []string {
+func (m *Machine) toArbitrate(s *State) []string {
 	for _, step := range m.next(s) {
 		if step.kind == KindArbitrate {
 			return step.findings
@@ -218,7 +218,7 @@ func (m *Machine) ask(subjects []string) []step {
 // stalled decides a run without progress before anything else is paid for:
 // rulings at once; a repair where one was ruled; the end where there is nothing
 // to rule. Once everything was ruled to stand the tree is verified as usual.
-func (m *Machine) stalled(s State) []step {
+func (m *Machine) stalled(s *State) []step {
 	if !m.full() || s.Review.Stalled == "" {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (m *Machine) stalled(s State) []step {
 }
 
 // finalReview is asked once per run, and not where a person ruled.
-func (m *Machine) finalReview(s State) []step {
+func (m *Machine) finalReview(s *State) []step {
 	if s.Review.PersonRuled || s.Review.Final.Done {
 		return nil
 	}
@@ -242,7 +242,7 @@ func (m *Machine) finalReview(s State) []step {
 }
 
 // finalLane is the first voting seat that is still there.
-func (m *Machine) finalLane(s State) string {
+func (m *Machine) finalLane(s *State) string {
 	first := ""
 	for _, seat := range m.seats {
 		if !seat.voting {

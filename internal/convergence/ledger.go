@@ -194,11 +194,11 @@ func (m *Machine) independent(raisers []Raiser) bool {
 }
 
 // older reports whether a finding is one to recheck in this round.
-func older(s State, st FindingState) bool { return stands(st) && st.Since < s.Iteration }
+func older(s *State, st FindingState) bool { return stands(st) && st.Since < s.Iteration }
 
 // owners are the seats whose word closes an older finding: everyone who raised
 // it and is still there, else the first other voting seat that is.
-func (m *Machine) owners(s State, st FindingState) []string {
+func (m *Machine) owners(s *State, st FindingState) []string {
 	var seats []string
 	for _, r := range st.RaisedBy {
 		if n, ok := m.nodes[r.Seat]; ok && n.seat != nil && !lost(s, r.Seat) {
@@ -217,13 +217,13 @@ func (m *Machine) owners(s State, st FindingState) []string {
 }
 
 // lost reports whether a seat was skipped or waived.
-func lost(s State, seatID string) bool {
+func lost(s *State, seatID string) bool {
 	rec, _ := s.Seats.Get(seatID)
 	return rec.Outcome == OutcomeSkipped || rec.Outcome == OutcomeWaived
 }
 
 // toRecheck lists the older findings a seat has to recheck.
-func (m *Machine) toRecheck(s State, seatID string) []string {
+func (m *Machine) toRecheck(s *State, seatID string) []string {
 	var ids []string
 	for _, id := range s.Review.Standing {
 		if st, _ := s.Review.Findings.Get(id); older(s, st) && slices.Contains(m.owners(s, st), seatID) {
@@ -234,7 +234,7 @@ func (m *Machine) toRecheck(s State, seatID string) []string {
 }
 
 // holds reports whether a finding that a seat raised, or owns, stands.
-func (m *Machine) holds(s State, seatID string) bool {
+func (m *Machine) holds(s *State, seatID string) bool {
 	for _, id := range s.Review.Standing {
 		st, _ := s.Review.Findings.Get(id)
 		if slices.ContainsFunc(st.RaisedBy, func(r Raiser) bool { return r.Seat == seatID }) || slices.Contains(m.owners(s, st), seatID) {
@@ -247,7 +247,7 @@ func (m *Machine) holds(s State, seatID string) bool {
 // report enters a valid answer: first the rechecks, then what was found. A
 // finding the seat had to recheck and did not name is not addressed.
 func (f *fold) report(by Raiser, findings []Finding, rechecked map[string]bool) {
-	for _, id := range f.m.toRecheck(f.s, by.Seat) {
+	for _, id := range f.m.toRecheck(&f.s, by.Seat) {
 		st, _ := f.finding(id)
 		st.Rechecks = recheckedBy(st.Rechecks, Recheck{Seat: by.Seat, Addressed: rechecked[id]})
 		f.setFinding(id, st)
@@ -263,11 +263,11 @@ func (f *fold) report(by Raiser, findings []Finding, rechecked map[string]bool) 
 func (f *fold) settleRechecks() {
 	for _, id := range f.s.Review.Standing {
 		st, _ := f.finding(id)
-		if !older(f.s, st) || len(st.Rechecks) == 0 {
+		if !older(&f.s, st) || len(st.Rechecks) == 0 {
 			continue
 		}
 		said, addressed := 0, true
-		owners := f.m.owners(f.s, st)
+		owners := f.m.owners(&f.s, st)
 		for _, r := range st.Rechecks {
 			if slices.Contains(owners, r.Seat) {
 				said++

@@ -18,7 +18,8 @@ type Map[V any] struct{ root *mapNode[V] }
 
 type mapNode[V any] struct {
 	key         string
-	value       V
+	priority    uint64
+	value       *V // a pointer keeps the path that With copies small
 	left, right *mapNode[V]
 }
 
@@ -31,7 +32,7 @@ func (m Map[V]) Get(key string) (V, bool) {
 		case key > n.key:
 			n = n.right
 		default:
-			return n.value, true
+			return *n.value, true
 		}
 	}
 	var none V
@@ -40,12 +41,12 @@ func (m Map[V]) Get(key string) (V, bool) {
 
 // With returns the map with the key set to the value.
 func (m Map[V]) With(key string, v V) Map[V] {
-	return Map[V]{root: m.root.with(key, v)}
+	return Map[V]{root: m.root.with(key, &v)}
 }
 
-func (n *mapNode[V]) with(key string, v V) *mapNode[V] {
+func (n *mapNode[V]) with(key string, v *V) *mapNode[V] {
 	if n == nil {
-		return &mapNode[V]{key: key, value: v}
+		return &mapNode[V]{key: key, priority: priority(key), value: v}
 	}
 	c := *n
 	switch {
@@ -72,8 +73,7 @@ func (n *mapNode[V]) with(key string, v V) *mapNode[V] {
 // above orders nodes in the heap; equal priorities fall back to the key, so the
 // shape never depends on the order of insertion.
 func (n *mapNode[V]) above(parent *mapNode[V]) bool {
-	a, b := priority(n.key), priority(parent.key)
-	return a > b || a == b && n.key < parent.key
+	return n.priority > parent.priority || n.priority == parent.priority && n.key < parent.key
 }
 
 // priority is FNV-1a with a final mix, because FNV alone spreads short keys badly.
@@ -93,7 +93,7 @@ func (m Map[V]) All() iter.Seq2[string, V] {
 }
 
 func (n *mapNode[V]) all(yield func(string, V) bool) bool {
-	return n == nil || n.left.all(yield) && yield(n.key, n.value) && n.right.all(yield)
+	return n == nil || n.left.all(yield) && yield(n.key, *n.value) && n.right.all(yield)
 }
 
 // IsZero reports whether the map is empty; encoding/json's omitzero uses it.

@@ -193,6 +193,9 @@ func (w *world) nodeOf(position string) string {
 func (w *world) end(p place) Event {
 	base := fields{"nodeId": p.nodeID, "position": p.position}
 	writes := p.kind == "generator" || p.kind == "evaluator" || p.kind == "repair"
+	if w.m.Lane(p.nodeID).ID != "" && p.sequence == 1 && chance(w.t, "receipt first", 60) {
+		return NewEvent(EventEngine, with(base, fields{"sequence": p.sequence, "requested": nil, "effective": w.identity()}))
+	}
 	if writes && !chance(w.t, "disturb", 12) { // most runs should get as far as a review
 		return NewEvent(EventCompleted, with(base, fields{"result": w.result(p)}))
 	}

@@ -8,7 +8,7 @@ import (
 
 // countsNot says in words why a seat does not count towards the quorum; "" when
 // it does. It is evaluated at decision time, so also for passes of earlier rounds.
-func (m *Machine) countsNot(s State, seat *seat) string {
+func (m *Machine) countsNot(s *State, seat *seat) string {
 	rec, _ := s.Seats.Get(seat.id)
 	switch {
 	case !seat.voting:
@@ -33,7 +33,7 @@ func (m *Machine) countsNot(s State, seat *seat) string {
 
 // quorumMet reports whether enough seats count and, where diversity is asked
 // for, enough of them differ pairwise in provider and in family.
-func (m *Machine) quorumMet(s State) bool {
+func (m *Machine) quorumMet(s *State) bool {
 	eligible, pairs := m.eligible(s)
 	need := m.quorum(s)
 	if int64(eligible) < need {
@@ -42,7 +42,7 @@ func (m *Machine) quorumMet(s State) bool {
 	return !m.definition.Data.RequireDiversity || int64(maxMatching(pairs)) >= need
 }
 
-func (m *Machine) quorum(s State) int64 {
+func (m *Machine) quorum(s *State) int64 {
 	need := m.definition.Data.Quorum
 	if m.rules.WaiverLowersQuorum {
 		need = max(1, need-s.Waived)
@@ -52,7 +52,7 @@ func (m *Machine) quorum(s State) int64 {
 
 // eligible counts the seats that count, and lists the identities of those whose
 // engine is known: a data-only seat counts for the number, not for diversity.
-func (m *Machine) eligible(s State) (int, []identityPair) {
+func (m *Machine) eligible(s *State) (int, []identityPair) {
 	count := 0
 	var pairs []identityPair
 	for _, seat := range m.seats {
@@ -67,7 +67,7 @@ func (m *Machine) eligible(s State) (int, []identityPair) {
 	return count, pairs
 }
 
-func (m *Machine) quorumWords(s State) string {
+func (m *Machine) quorumWords(s *State) string {
 	eligible, pairs := m.eligible(s)
 	need := m.quorum(s)
 	words := fmt.Sprintf("%d of %d needed seats accept", eligible, need)

@@ -139,7 +139,7 @@ func (f *fold) decided(position string) bool {
 	batch := f.s.Batch
 	if !f.s.inFlight() {
 		batch = nil
-		for _, step := range f.m.next(f.s) {
+		for _, step := range f.m.next(&f.s) {
 			if step.position != "" {
 				batch = append(batch, step.position)
 			}

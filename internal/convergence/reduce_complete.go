@@ -120,7 +120,7 @@ func (f *fold) newRound() {
 			rec.Answered = false
 			f.setSeat(n, rec)
 			f.finish(n, st, StatusPending)
-		case len(f.m.toRecheck(f.s, s.id)) > 0:
+		case len(f.m.toRecheck(&f.s, s.id)) > 0:
 			f.expire(n)
 		}
 	}

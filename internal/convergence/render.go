@@ -72,7 +72,7 @@ const (
 )
 
 // render writes the input and output of a step.
-func (m *Machine) render(s State, st step) Command {
+func (m *Machine) render(s *State, st step) Command {
 	c := Command{Kind: st.kind, NodeID: st.nodeID, Position: st.position, Reason: st.reason, Code: st.code, Message: st.message, Subjects: st.subjects}
 	var in DispatchInput
 	var out CompleteOutput
@@ -100,7 +100,7 @@ func (m *Machine) render(s State, st step) Command {
 	return c
 }
 
-func (m *Machine) dispatchInput(s State, st step) DispatchInput {
+func (m *Machine) dispatchInput(s *State, st step) DispatchInput {
 	if st.scope == ScopeFinal {
 		return DispatchInput{
 			PositionSummary:     summary(turnFinal, s.Iteration, st.nodeID, s.Review.Final.All+1),
@@ -129,7 +129,7 @@ func (m *Machine) dispatchInput(s State, st step) DispatchInput {
 	return DispatchInput{PositionSummary: summary("convergence", s.Iteration, n.id, attempt)}
 }
 
-func (m *Machine) turnInput(s State, st step) TurnInput {
+func (m *Machine) turnInput(s *State, st step) TurnInput {
 	in := TurnInput{PositionSummary: st.position, Lane: st.laneID, Findings: st.findings, Proof: st.reason}
 	if st.kind == KindConfirm {
 		finding, _ := s.Review.Findings.Get(st.findings[0])
@@ -163,7 +163,7 @@ func plainFindings(findings []Blocking) {
 	}
 }
 
-func (m *Machine) output(s State) CompleteOutput {
+func (m *Machine) output(s *State) CompleteOutput {
 	out := CompleteOutput{Iterations: s.Iteration, Restarts: s.Restarts, Seats: map[string]string{}, Findings: listed(m.blocking(s))}
 	for _, seat := range m.seats {
 		out.Seats[seat.id] = m.label(s, seat)
@@ -187,7 +187,7 @@ const (
 	LabelNonVoting = "non-voting" // a pass of a seat that does not vote
 )
 
-func (m *Machine) label(s State, seat *seat) string {
+func (m *Machine) label(s *State, seat *seat) string {
 	rec, _ := s.Seats.Get(seat.id)
 	switch rec.Outcome {
 	case OutcomeNone:
@@ -220,10 +220,10 @@ func (m *Machine) Outcomes(s State) map[string]SeatOutcome {
 	outcomes := make(map[string]SeatOutcome, len(m.seats))
 	for _, seat := range m.seats {
 		rec, _ := s.Seats.Get(seat.id)
-		o := SeatOutcome{Label: m.label(s, seat), Verdict: rec.Verdict, Voting: seat.voting}
+		o := SeatOutcome{Label: m.label(&s, seat), Verdict: rec.Verdict, Voting: seat.voting}
 		if rec.Outcome != OutcomeNone {
 			o.Outcome = &rec.Outcome
-			o.Reason = m.countsNot(s, seat)
+			o.Reason = m.countsNot(&s, seat)
 		}
 		outcomes[seat.id] = o
 	}

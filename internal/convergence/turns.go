@@ -101,7 +101,7 @@ func (f *fold) turnDispatched(p value) bool {
 	case turnArbitrate:
 		f.s.Review.Arbitrate.All++
 		f.s.Review.Arbitrate.Tries++
-		t.Findings = f.m.toArbitrate(f.s)
+		t.Findings = f.m.toArbitrate(&f.s)
 	case turnFinal:
 		f.s.Review.Final.All++
 		f.s.Review.Final.Tries++

@@ -81,7 +81,8 @@ type parser struct {
 
 // parseValue parses strict JSON (RFC 8259, UTF-8, no repeated names).
 func parseValue(src string) (value, []Issue) {
-	p := parser{src: src}
+	var path [8]string // most payloads are shallow
+	p := parser{src: src, path: path[:0]}
 	v, ok := p.document()
 	if !ok && len(p.issues) == 0 {
 		p.fail("is not valid JSON")
@@ -217,6 +218,10 @@ func (p *parser) object(depth int) (value, bool) {
 	p.pos++
 	v := value{kind: kindObject}
 	var seen map[string]bool
+	p.space()
+	if p.pos < len(p.src) && p.src[p.pos] != '}' {
+		v.members = make([]member, 0, 4)
+	}
 	for first := true; ; first = false {
 		p.space()
 		if first && p.take('}') {
