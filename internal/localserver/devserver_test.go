@@ -1,3 +1,5 @@
+//go:build unix
+
 package localserver
 
 import (
@@ -15,8 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/workflow"
 )
 
 // devserverOptions starts the real server that the Makefile has built.
@@ -135,6 +140,41 @@ func TestAddingSearchAttributesToARunningDevserver(t *testing.T) {
 	defer second.Close()
 	require.Equal(t, first.PID, second.PID)
 	startRun(t, dialServer(t, second), "run-1", "RunVerdict")
+}
+
+// Without the server's worker commands an activity that does not heartbeat would never hear of it.
+func TestCancellationReachesAnActivityWithoutAHeartbeat(t *testing.T) {
+	s, err := Ensure(testContext(t), devserverOptions(t))
+	require.NoError(t, err)
+	defer s.Close()
+	c := dialServer(t, s)
+	started, cancelled := make(chan struct{}), make(chan time.Time, 1)
+	w := worker.New(c, "queue", worker.Options{})
+	w.RegisterActivityWithOptions(func(ctx context.Context) error {
+		close(started)
+		<-ctx.Done()
+		cancelled <- time.Now()
+		return ctx.Err()
+	}, activity.RegisterOptions{Name: "wait"})
+	w.RegisterWorkflowWithOptions(func(ctx workflow.Context) error {
+		ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{StartToCloseTimeout: time.Hour, HeartbeatTimeout: 10 * time.Minute, WaitForCancellation: true})
+		return workflow.ExecuteActivity(ctx, "wait").Get(ctx, nil)
+	}, workflow.RegisterOptions{Name: "wait"})
+	require.NoError(t, w.Start())
+	defer w.Stop()
+	run, err := c.ExecuteWorkflow(testContext(t), client.StartWorkflowOptions{TaskQueue: "queue"}, "wait")
+	require.NoError(t, err)
+	<-started
+	asked := time.Now()
+	require.NoError(t, c.CancelWorkflow(testContext(t), run.GetID(), ""))
+	select {
+	case at := <-cancelled:
+		t.Logf("cancelled after %s", at.Sub(asked))
+	case <-time.After(patience):
+		t.Fatal("the activity was not told")
+	}
+	var canceled *temporal.CanceledError
+	require.ErrorAs(t, run.Get(testContext(t), nil), &canceled)
 }
 
 // BenchmarkFind measures what every starter pays when the server runs already.
