@@ -23,7 +23,7 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if t.req.DryRun {
 		name = agent.StubName
 	}
-	adapter, err := agent.Lookup(name)
+	adapter, err := t.Agents.Lookup(name)
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
