@@ -32,19 +32,27 @@ func enclose(label string, material []byte) string {
 	return b.String()
 }
 
-// keyFor derives a key from the material and lengthens it until the material does not hold it.
+// keyFor derives a key from the material, one that the material does not hold.
 func keyFor(label, text string) string {
 	seed := label + "\x00" + text
 	for {
 		sum := sha256.Sum256([]byte(seed))
 		digits := hex.EncodeToString(sum[:])
-		for n := keyLength; n <= len(digits); n += 8 {
-			if !strings.Contains(text, digits[:n]) {
-				return digits[:n]
-			}
+		if n := absentFrom(text, digits); n > 0 {
+			return digits[:n]
 		}
 		seed = digits // the material holds its own digest; take the digest's
 	}
+}
+
+// absentFrom returns how many digits make a key that text does not hold, 0 if it holds them all.
+func absentFrom(text, digits string) int {
+	for n := keyLength; n <= len(digits); n += 8 {
+		if !strings.Contains(text, digits[:n]) {
+			return n
+		}
+	}
+	return 0
 }
 
 // display returns bytes as text. It replaces what is no UTF-8, and NUL, and says how often; it changes nothing else,

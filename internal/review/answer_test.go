@@ -301,6 +301,14 @@ func TestWhereTheAnswerIsFound(t *testing.T) {
 		text := fenced(with(passing(), "reviewed", []any{"\xff\xfe.go"}), "VERDICT: PASS")
 		require.Empty(t, ParseReview([]byte(text), nil, c).Problems)
 	})
+	t.Run("a key that stands twice", func(t *testing.T) {
+		// Whichever of the two were taken, one reading of this answer would be valid.
+		text := strings.Replace(fenced(passing(), "VERDICT: PASS"), `{`, `{"verdict":"block",`, 1)
+		got := ParseReview([]byte(text), nil, strictContext())
+		require.Contains(t, strings.Join(got.Problems, " "), "stands twice")
+		text = strings.Replace(fenced(blocking(), "VERDICT: BLOCK"), `"severity":"high"`, `"severity":"low","severity":"high"`, 1)
+		require.Contains(t, strings.Join(ParseReview([]byte(text), nil, strictContext()).Problems, " "), "stands twice")
+	})
 	t.Run("keys in another case do not count", func(t *testing.T) {
 		text := "```json\n{\"Verdict\":\"pass\"}\n```\nVERDICT: PASS"
 		require.Equal(t, Invalid, ParseReview([]byte(text), nil, strictContext()).Verdict)

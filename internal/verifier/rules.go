@@ -23,6 +23,7 @@ var rules = []rule{
 	// Counts of nothing are no failure.
 	{"0 failed", regexp.MustCompile(`(^|[^0-9.])0 failed`), plainLine, 0, nil},
 	{"0 errors", regexp.MustCompile(`(^|[^0-9.])0 errors`), plainLine, 0, nil},
+	{"FAIL", regexp.MustCompile(`^FAIL\s*$`), plainLine, 0, nil}, // says nothing that the lines before it did not
 	{"# fail 0", regexp.MustCompile(`^# fail 0$`), plainLine, 0, nil},
 
 	// go test, go build, go vet
@@ -53,6 +54,7 @@ var rules = []rule{
 	// Everything else
 	{"FAIL", regexp.MustCompile(`\bFAIL(ED|URE|URES)?\b`), failing, 0, nil},
 	{"failed", regexp.MustCompile(`(^|[^0-9])[1-9]\d* failed\b`), failing, 0, nil},
+	{"failing", regexp.MustCompile(`(^|[^0-9])[1-9]\d* failing\b`), failing, 0, nil},
 	{":", place, detail, 0, nil},
 	{"(", regexp.MustCompile(`^\S+\.\w+\(\d+,\d+\): `), failing, 0, nil},
 	{"rror", regexp.MustCompile(`(?i)(^|[\s\w])error\b\s*(TS\d+|[:\[(])`), failing, 0, nil},
