@@ -177,10 +177,12 @@ func (p *plan) readConstraints(context.Context, *cobra.Command) error {
 	return nil
 }
 
-// checkBinaries makes sure that every agent of the run can be started here.
+// checkBinaries makes sure that every agent of the run can be started here. On
+// a cluster the agents are the workers' business.
 func (p *plan) checkBinaries() error {
-	if p.flags.dryRun {
-		return nil
+	target, err := targetOf(p.config)
+	if err != nil || p.flags.dryRun || !target.Local() {
+		return err
 	}
 	for _, name := range p.config.Adapters() {
 		if err := findBinary(name, p.agents); err != nil {
