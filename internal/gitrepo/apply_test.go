@@ -33,6 +33,7 @@ func (a applied) apply(t *testing.T, deletions, force bool) (Applied, error) {
 }
 
 func TestApplyCopiesAndNeverDeletesUnasked(t *testing.T) {
+	t.Parallel()
 	a := newApplied(t, map[string]string{"edit": "1", "gone": "x", "d/only": "y", "tool": "#!"}, func(dir string) {
 		write(t, dir, "edit", "2")
 		write(t, dir, "deep/new", "n")
@@ -59,6 +60,7 @@ func TestApplyCopiesAndNeverDeletesUnasked(t *testing.T) {
 }
 
 func TestApplyRefusesWhatChanged(t *testing.T) {
+	t.Parallel()
 	a := newApplied(t, map[string]string{"edit": "1", "gone": "x", "kept": "k"}, func(dir string) {
 		write(t, dir, "edit", "2")
 		write(t, dir, "new", "n")
@@ -84,6 +86,7 @@ func TestApplyRefusesWhatChanged(t *testing.T) {
 }
 
 func TestApplyNeverFollowsALink(t *testing.T) {
+	t.Parallel()
 	outside := t.TempDir()
 	write(t, outside, "x", "outside")
 	a := newApplied(t, map[string]string{"d/x": "1", "f": "1"}, func(dir string) {
@@ -109,6 +112,7 @@ func TestApplyNeverFollowsALink(t *testing.T) {
 }
 
 func TestApplyRefusesLinksThatLeaveTheTree(t *testing.T) {
+	t.Parallel()
 	for _, target := range []string{"/etc/passwd", "../../x", "d/../../x"} {
 		a := newApplied(t, map[string]string{"a": "1"}, func(dir string) {
 			require.NoError(t, os.Symlink(target, filepath.Join(dir, "link")))
@@ -126,6 +130,7 @@ func TestApplyRefusesLinksThatLeaveTheTree(t *testing.T) {
 }
 
 func TestApplySwapsFilesAndFolders(t *testing.T) {
+	t.Parallel()
 	a := newApplied(t, map[string]string{"f": "1", "d/x": "2", "l": "3"}, func(dir string) {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, "d")))
 		write(t, dir, "d", "file now")
@@ -152,6 +157,7 @@ func TestApplySwapsFilesAndFolders(t *testing.T) {
 }
 
 func TestApplyRollsBack(t *testing.T) {
+	t.Parallel()
 	a := newApplied(t, map[string]string{"a": "1", "b": "1", "gone/x": "1"}, func(dir string) {
 		write(t, dir, "a", "2")
 		write(t, dir, "b", "2")
@@ -178,6 +184,7 @@ func TestApplyRollsBack(t *testing.T) {
 }
 
 func TestApplyKeepsLineEndsOfAConvertedClone(t *testing.T) {
+	t.Parallel()
 	a := newApplied(t, map[string]string{"t.txt": "a\nb\n", "u.txt": "a\n"}, func(dir string) {
 		write(t, dir, "t.txt", "a\nc\n")
 		write(t, dir, "u.txt", "b\n")
@@ -195,6 +202,7 @@ func TestApplyKeepsLineEndsOfAConvertedClone(t *testing.T) {
 }
 
 func TestApplyToAPlainDirectory(t *testing.T) {
+	t.Parallel()
 	plain := filepath.Join(t.TempDir(), "plain")
 	write(t, plain, "a", "1")
 	f := fixtureOf(t, plain)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -36,19 +37,25 @@ var diffArgs = []string{"diff-tree", "-r", "--no-commit-id", "--no-ext-diff", "-
 // Diff gives the unified difference of two commits or trees ("" = the empty tree) as bytes: binary, full ids, renames
 // marked, prefixes a/ and b/. It can be applied by `git apply`.
 func (r *RunRepo) Diff(ctx context.Context, from, to string) ([]byte, error) {
+	var out bytes.Buffer
+	err := r.WriteDiff(ctx, &out, from, to)
+	return out.Bytes(), err
+}
+
+// WriteDiff is Diff for a difference of any size.
+func (r *RunRepo) WriteDiff(ctx context.Context, w io.Writer, from, to string) error {
 	trees, err := r.trees(ctx, from, to)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	args := append(append([]string{}, diffArgs...), "-p", "--binary", "--full-index", "-M",
 		"--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--diff-algorithm=myers", "-U3")
 	c := r.call()
-	c.heavy = true
-	out, err := r.runner.run(ctx, c, append(args, trees...)...)
-	if err != nil {
-		return nil, fmt.Errorf("diff %s..%s: %w", short(from), short(to), missing(err))
+	c.heavy, c.stdout = true, w
+	if _, err := r.runner.run(ctx, c, append(args, trees...)...); err != nil {
+		return fmt.Errorf("diff %s..%s: %w", short(from), short(to), missing(err))
 	}
-	return out, nil
+	return nil
 }
 
 // Changes lists the paths that differ between two commits or trees ("" = the empty tree) in git's order.

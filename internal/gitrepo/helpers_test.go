@@ -96,24 +96,31 @@ func newFixture(t *testing.T, files map[string]string) fixture {
 
 func fixtureOf(t *testing.T, dir string) fixture {
 	t.Helper()
-	ctx := t.Context()
+	f, err := tryFixture(dir, t.TempDir())
+	require.NoError(t, err)
+	return f
+}
+
+func tryFixture(dir, state string) (fixture, error) {
+	ctx := context.Background()
 	source, err := OpenSource(ctx, dir)
-	require.NoError(t, err)
-	f := fixture{dir: dir, source: source, state: t.TempDir()}
-	excludes, err := source.Excludes(ctx)
-	require.NoError(t, err)
-	shallow, err := source.ShallowFile()
-	require.NoError(t, err)
+	if err != nil {
+		return fixture{}, err
+	}
+	f := fixture{dir: dir, source: source, state: state}
+	excludes, excludesErr := source.Excludes(ctx)
+	shallow, shallowErr := source.ShallowFile()
+	if err := errors.Join(excludesErr, shallowErr); err != nil {
+		return fixture{}, err
+	}
 	f.repo, err = CreateRunRepo(ctx, RunRepoOptions{
 		Dir: filepath.Join(f.state, "repo.git"), Alternates: []string{source.ObjectsDir()}, Excludes: excludes,
 		ObjectFormat: source.ObjectFormat(), Shallow: shallow,
 	})
-	require.NoError(t, err)
-	if source.IsRepository() {
+	if err == nil && source.IsRepository() {
 		f.base, err = source.Resolve(ctx, "HEAD")
-		require.NoError(t, err)
 	}
-	return f
+	return f, err
 }
 
 // checkout makes a workspace at a commit.

@@ -11,6 +11,7 @@ import (
 // TestAnAgentsConfigurationRunsNothingOfOurs plants every way we know to make git run a program, into the .git of the
 // workspace, a nested repository and the tree's attributes, then makes every call that we make on a workspace.
 func TestAnAgentsConfigurationRunsNothingOfOurs(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a.txt": "1\n", "b.txt": "2\n"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{AgentGit: true})
 	marker := filepath.Join(t.TempDir(), "ran")
@@ -71,6 +72,7 @@ func TestAnAgentsConfigurationRunsNothingOfOurs(t *testing.T) {
 }
 
 func TestADiffThatAnAttributeWouldHide(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a.go": "one\n", ".gitattributes": "*.go binary -diff linguist-generated\n"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "a.go", "two\n")
@@ -93,6 +95,7 @@ func TestADiffThatAnAttributeWouldHide(t *testing.T) {
 }
 
 func TestSeatsRefsAndRemoval(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "a", "2")

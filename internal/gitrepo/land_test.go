@@ -11,6 +11,7 @@ import (
 )
 
 func TestLandAddsOneBranchAndTouchesNothingElse(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "b/c": "2"})
 	marker := filepath.Join(t.TempDir(), "ran")
 	for _, hook := range []string{"pre-commit", "post-commit", "reference-transaction", "post-update", "update", "post-checkout"} {
@@ -65,6 +66,7 @@ func sortLines(s string) string {
 }
 
 func TestLandOnTheDirtyState(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "gone": "x", ".gitignore": "*.o\n"})
 	write(t, f.dir, "a", "dirty")
 	write(t, f.dir, "staged", "s")
@@ -91,6 +93,7 @@ func TestLandOnTheDirtyState(t *testing.T) {
 }
 
 func TestLandRefusesAForeignBranch(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "new", "n")
@@ -128,6 +131,7 @@ func TestLandByTheUsersIdentity(t *testing.T) {
 }
 
 func TestPackCarriesARunToAnotherMachine(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "b/c": "2"})
 	base, err := f.repo.CommitTree(t.Context(), f.base.Tree, nil, "base", when)
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	// A case of a property here is some twenty processes: fewer cases, unless someone asks for more.
 	flag.Parse()
 	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
-		_ = flag.Set("rapid.checks", "25")
+		_ = flag.Set("rapid.checks", "12")
 	}
 	code := m.Run()
 	_ = os.RemoveAll(home)

@@ -87,6 +87,7 @@ func (e editor) existing() string {
 // TestAnyEditReachesEveryCopy: random edits in a workspace, over several snapshots, give the same bytes, modes and links
 // in a fresh checkout, in another clone after Apply, and on the landed branch; Restore takes the workspace back.
 func TestAnyEditReachesEveryCopy(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, map[string]string{
 		"a": "1\n", "b/a": "2\n", "d/d/d": "3", "with space/new\nline": "4", "bad\xff/x": "5\r\n", ".gitignore": "*.log\n", ".gitattributes": "* text=auto\n",
 	})
@@ -132,6 +133,46 @@ func TestAnyEditReachesEveryCopy(t *testing.T) {
 	})
 }
 
+// TestTheUsersFilesAreTakenAsTheyAre: random edits, some of them staged, in the user's own tree give exactly its files
+// as a snapshot, Dirty names exactly what differs from HEAD, and the user's repository is not written to.
+func TestTheUsersFilesAreTakenAsTheyAre(t *testing.T) {
+	t.Parallel()
+	n := 0
+	places := t.TempDir()
+	origin := userRepo(t, map[string]string{"a": "1\n", "b/a": "2\n", "d/d/d": "3", "with space/new\nline": "4", ".gitignore": "*.log\n"})
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		dir := filepath.Join(places, fmt.Sprint("case", n))
+		defer func() { _ = RemoveTree(dir) }()
+		userGit(rt, origin, "clone", "-q", origin, dir+"/user")
+		f, err := tryFixture(dir+"/user", dir+"/state")
+		require.NoError(rt, err)
+		e := editor{rt, f.dir}
+		for range rapid.IntRange(0, 5).Draw(rt, "edits") {
+			e.edit()
+			if rapid.Bool().Draw(rt, "stage") {
+				userGit(rt, f.dir, "add", "-A")
+			}
+		}
+		before := frozen(rt, f.dir)
+		tree, err := f.repo.SnapshotSource(t.Context(), f.source)
+		require.NoError(rt, err)
+		dirty, err := f.source.Dirty(t.Context())
+		require.NoError(rt, err)
+		require.Equal(rt, before, frozen(rt, f.dir))
+
+		changes, err := f.repo.Changes(t.Context(), f.base.ID, tree)
+		require.NoError(rt, err)
+		for _, change := range changes {
+			require.Contains(rt, dirty, change.Path)
+		}
+		require.Equal(rt, len(dirty) == 0, len(changes) == 0 && userGit(rt, f.dir, "status", "--porcelain") == "")
+		fresh := dir + "/fresh"
+		require.NoError(rt, f.repo.Checkout(t.Context(), tree, fresh, CheckoutOptions{}))
+		require.Equal(rt, notIgnored(listFiles(rt, f.dir)), listFiles(rt, fresh))
+	})
+}
+
 // notIgnored drops what the fixture's ignore rule covers.
 func notIgnored(files map[string]string) map[string]string {
 	kept := map[string]string{}
@@ -153,6 +194,7 @@ func ignoredByRule(name string) bool {
 }
 
 func TestGlobs(t *testing.T) {
+	t.Parallel()
 	for glob, paths := range map[string]map[string]bool{
 		"*.go":           {"a.go": true, "d/a.go": false, "a.go.x": false},
 		"**/*.go":        {"a.go": true, "d/a.go": true, "d/e/a.go": true},
@@ -178,6 +220,7 @@ func TestGlobs(t *testing.T) {
 }
 
 func TestGlobTreeChangesWithMatchingFilesOnly(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"src/a.go": "1", "doc/x.md": "2"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	digest := func(commit string) string {
@@ -202,6 +245,7 @@ func TestGlobTreeChangesWithMatchingFilesOnly(t *testing.T) {
 }
 
 func TestRefs(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	ctx := t.Context()
 	other, err := f.repo.CommitTree(ctx, f.base.Tree, []string{f.base.ID}, "x", when)

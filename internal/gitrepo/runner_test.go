@@ -26,6 +26,7 @@ func fakeGit(t *testing.T, script string) Runner {
 }
 
 func TestAHangingCallIsKilledWithItsChildren(t *testing.T) {
+	t.Parallel()
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	runner := fakeGit(t, "trap '' TERM\n(trap '' TERM; echo $$ > "+pidFile+"; exec sleep 600) &\nwait\nsleep 600\n")
 	runner.Limit = 300 * time.Millisecond
@@ -39,10 +40,11 @@ func TestAHangingCallIsKilledWithItsChildren(t *testing.T) {
 }
 
 func TestTheCausesOfFailuresAreSeen(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]error{
 		"fatal: write error: No space left on device":                            syscall.ENOSPC,
 		"error: unable to create temporary file: Disk quota exceeded":            syscall.EDQUOT,
-		"fatal: Unable to create /x/index.lock: Read-only file system":         syscall.EROFS,
+		"fatal: Unable to create /x/index.lock: Read-only file system":           syscall.EROFS,
 		"error: insufficient permission for adding an object: Permission denied": os.ErrPermission,
 	} {
 		_, err := fakeGit(t, "echo '"+text+"' >&2; exit 128\n").run(t.Context(), call{}, "write-tree")
@@ -60,6 +62,7 @@ func TestTheCausesOfFailuresAreSeen(t *testing.T) {
 
 // TestADiskThatIsReallyFull needs a small file system of its own, which only root may mount.
 func TestADiskThatIsReallyFull(t *testing.T) {
+	t.Parallel()
 	small := t.TempDir()
 	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", small).CombinedOutput(); err != nil {
 		t.Skipf("cannot mount a small file system: %s", out)
@@ -146,6 +149,7 @@ func runUnprivileged(t *testing.T) {
 }
 
 func TestTwoCallsOnOneWorkspaceWaitForEachOther(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "b", "2")
@@ -168,6 +172,7 @@ func TestTwoCallsOnOneWorkspaceWaitForEachOther(t *testing.T) {
 }
 
 func TestCreateRunRepoIsIdempotent(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "runs", "x", "repo.git")
 	done := make(chan error, 3)
 	for range 3 {

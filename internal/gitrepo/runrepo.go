@@ -257,13 +257,17 @@ func (r *RunRepo) commitAs(ctx context.Context, by author, tree string, parents 
 
 // File gives the content of a path in a commit; false where there is no such file. A link gives its target.
 func (r *RunRepo) File(ctx context.Context, commit, path string) ([]byte, bool, error) {
-	out, err := r.runner.run(ctx, r.call(), "ls-tree", "-z", "--full-tree", commit, "--", path)
+	return fileOf(ctx, r.runner, r.call(), commit, path)
+}
+
+func fileOf(ctx context.Context, runner Runner, c call, commit, path string) ([]byte, bool, error) {
+	out, err := runner.run(ctx, c, "ls-tree", "-z", "--full-tree", commit, "--", path)
 	if err != nil {
 		return nil, false, fmt.Errorf("read %s of %s: %w", path, short(commit), err)
 	}
 	for _, entry := range parseTree(out) {
 		if entry.path == path && entry.mode != modeGitlink && entry.mode != modeTree {
-			content, err := r.runner.run(ctx, r.call(), "cat-file", "blob", entry.id)
+			content, err := runner.run(ctx, c, "cat-file", "blob", entry.id)
 			return content, err == nil, err
 		}
 	}

@@ -189,7 +189,7 @@ const (
 	kindNothing kind = iota
 	kindFile         // a regular file or a link: what git can hold
 	kindFolder
-	kindOther // socket, pipe, device
+	kindOther // socket, pipe, device: what git cannot hold
 )
 
 // kindAt looks at a path below root. A path behind a link counts as nothing: git does not look there either.
@@ -207,6 +207,8 @@ func kindAt(root, path string) kind {
 		return kindNothing
 	case info.IsDir():
 		return kindFolder
+	case info.Mode()&os.ModeSymlink != 0 && strings.EqualFold(info.Name(), ".gitmodules"):
+		return kindOther // git refuses it as a link
 	case info.Mode().IsRegular() || info.Mode()&os.ModeSymlink != 0:
 		return kindFile
 	}

@@ -88,7 +88,7 @@ func (w *workspace) snapshot(ctx context.Context, parentTree string, exclude []s
 		return Snapshot{}, err
 	}
 	result.Changed = result.Tree != parentTree
-	return result, w.settle(ctx, result.Tree)
+	return result, w.settle(ctx, result.Tree, len(w.gitlinks) > 0)
 }
 
 // stage puts a scan's findings into the index: removals first, because a file may stand where a folder was.
@@ -105,7 +105,7 @@ func (w *workspace) stage(ctx context.Context, s scan) error {
 	return w.add(ctx, added)
 }
 
-// add records the content of files.
+// add records the content of files; one that went meanwhile is recorded as gone.
 func (w *workspace) add(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (w *workspace) add(ctx context.Context, paths []string) error {
 	if err := w.makeAllReadable(paths); err != nil {
 		return err
 	}
-	if _, err := w.feed(ctx, paths, "update-index", "-z", "--add", "--replace", "--stdin"); err != nil {
+	if _, err := w.feed(ctx, paths, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"); err != nil {
 		return fmt.Errorf("record files: %w", err)
 	}
 	return nil

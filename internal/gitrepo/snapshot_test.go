@@ -10,6 +10,7 @@ import (
 )
 
 func TestSnapshotHoldsEveryKindOfChange(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{
 		"keep.txt": "same\n", "edit.txt": "old\n", "gone.txt": "x", "tool.sh": "#!/bin/sh\n", "folder/a": "a", "file": "f",
 		"crlf.txt": "a\r\nb\r\n", ".gitignore": "*.log\n", ".gitattributes": "* text=auto eol=crlf\n*.dat binary\n",
@@ -68,6 +69,7 @@ func TestSnapshotHoldsEveryKindOfChange(t *testing.T) {
 }
 
 func TestSnapshotNeedsNoIndex(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "b": "2", ".gitignore": "b\n"})
 	userGit(t, f.dir, "add", "-f", "b")
 	userGit(t, f.dir, "commit", "-q", "-m", "tracked though ignored")
@@ -91,6 +93,7 @@ func TestSnapshotNeedsNoIndex(t *testing.T) {
 }
 
 func TestSnapshotExcludesOurFilesUnlessTracked(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "DESIGN_CONTRACT.md", "ours")
@@ -117,6 +120,7 @@ func TestSnapshotExcludesOurFilesUnlessTracked(t *testing.T) {
 }
 
 func TestSnapshotTakesFilesOfNestedRepositories(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", ".gitignore": "*.log\n"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{AgentGit: true})
 	for _, name := range []string{"unborn", "born", "deep/er"} {
@@ -149,6 +153,7 @@ func TestSnapshotTakesFilesOfNestedRepositories(t *testing.T) {
 }
 
 func TestSnapshotKeepsSubmodules(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1"})
 	link := "160000," + f.base.ID + ",lib/sub"
 	userGit(t, f.dir, "update-index", "--add", "--cacheinfo", link)
@@ -172,6 +177,7 @@ func TestSnapshotKeepsSubmodules(t *testing.T) {
 }
 
 func TestSnapshotSkipsWhatGitCannotHold(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "pipe": "was a file"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	require.NoError(t, os.Remove(filepath.Join(dir, "pipe")))
@@ -185,6 +191,7 @@ func TestSnapshotSkipsWhatGitCannotHold(t *testing.T) {
 }
 
 func TestRestorePutsBackAndKeepsCaches(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "b/c": "2", "link": "x", ".gitignore": "cache/\n"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{AgentGit: true})
 	want := listFiles(t, dir)
@@ -222,6 +229,7 @@ func TestRestorePutsBackAndKeepsCaches(t *testing.T) {
 }
 
 func TestATouchedFileIsNoDifference(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", "b": "2"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	require.NoError(t, os.Chtimes(filepath.Join(dir, "a"), when, when))
@@ -241,6 +249,7 @@ func TestATouchedFileIsNoDifference(t *testing.T) {
 }
 
 func TestRestoreGoesByTheCommitsIgnoreRules(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, map[string]string{"a": "1", ".gitignore": "cache/\n"})
 	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
 	write(t, dir, "cache/x", "stays")
@@ -252,4 +261,17 @@ func TestRestoreGoesByTheCommitsIgnoreRules(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{".gitignore", "hidden", "out/.gitignore", "out/x.bin"}, removed)
 	require.Equal(t, map[string]string{"a": "file 1", ".gitignore": "file cache/\n", "cache/x": "file stays"}, listFiles(t, dir))
+}
+
+func TestAChangeWithinOneClockTickIsSeen(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, map[string]string{"a": "0"})
+	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
+	at := f.base.ID
+	for i := range 30 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte{byte('A' + i)}, 0o644))
+		snap := f.snapshot(t, dir, at)
+		require.True(t, snap.Changed, "same size, same tick, other content")
+		at = snap.Commit
+	}
 }

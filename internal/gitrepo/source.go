@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -50,7 +51,25 @@ func OpenSource(ctx context.Context, dir string) (*Source, error) {
 		return nil, fmt.Errorf("%w: %s: unexpected answer of git rev-parse: %q", ErrCorruptRepository, s.gitDir, facts)
 	}
 	s.commonDir, s.format, s.shallow = lines[0], lines[1], lines[2] == "true"
-	return s, nil
+	return s, s.refuseBare(ctx)
+}
+
+// refuseBare finds the bare repository that a .git file or folder stands for: git sees no work tree there.
+func (s *Source) refuseBare(ctx context.Context) error {
+	config, err := s.userConfig(ctx)
+	if err != nil {
+		return err
+	}
+	if config["core.bare"] != "true" || !sameFile(s.gitDir, s.commonDir) { // a linked worktree of a bare one is fine
+		return nil
+	}
+	return fmt.Errorf("%w: %s has no work tree; name a clone of it or a worktree (git worktree add)", ErrBareRepository, s.gitDir)
+}
+
+func sameFile(a, b string) bool {
+	left, leftErr := os.Stat(a)
+	right, rightErr := os.Stat(b)
+	return leftErr == nil && rightErr == nil && os.SameFile(left, right)
 }
 
 // broken types an error of the first calls on a repository.
@@ -223,6 +242,14 @@ func (s *Source) Submodules(ctx context.Context, tree string) ([]string, error) 
 		return nil, err
 	}
 	return gitlinksOf(parseTree(out)), nil
+}
+
+// File gives the content of a path in a commit; false where there is no such file.
+func (s *Source) File(ctx context.Context, commit, path string) ([]byte, bool, error) {
+	if err := s.needRepository(); err != nil {
+		return nil, false, err
+	}
+	return fileOf(ctx, s.runner, call{gitDir: s.gitDir}, commit, path)
 }
 
 // short abbreviates an id for people.

@@ -18,6 +18,7 @@ func open(t *testing.T, dir string) *Source {
 }
 
 func TestOpenSourceFindsTheRoot(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, map[string]string{"deep/er/file": "x"})
 	s := open(t, filepath.Join(dir, "deep", "er"))
 	require.Equal(t, dir, s.Root())
@@ -29,6 +30,7 @@ func TestOpenSourceFindsTheRoot(t *testing.T) {
 }
 
 func TestOpenSourceRefusals(t *testing.T) {
+	t.Parallel()
 	ctx := t.Context()
 	_, err := OpenSource(ctx, filepath.Join(t.TempDir(), "missing"))
 	require.ErrorIs(t, err, ErrNotDirectory)
@@ -61,6 +63,7 @@ func TestOpenSourceRefusals(t *testing.T) {
 }
 
 func TestAnEmptyDotGitIsNoRepository(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755))
 	s := open(t, dir)
@@ -74,6 +77,7 @@ func TestAnEmptyDotGitIsNoRepository(t *testing.T) {
 }
 
 func TestResolve(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, map[string]string{"a": "1"})
 	userGit(t, dir, "tag", "-a", "v1", "-m", "x")
 	userGit(t, dir, "update-ref", "refs/remotes/origin/feature", "HEAD")
@@ -104,6 +108,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestUnbornAndDamagedRepositories(t *testing.T) {
+	t.Parallel()
 	unborn := t.TempDir()
 	userGit(t, unborn, "init", "-q", "-b", "main")
 	write(t, unborn, "a", "1")
@@ -138,6 +143,7 @@ func roundTrip(t *testing.T, dir string) {
 }
 
 func TestKindsOfRepositories(t *testing.T) {
+	t.Parallel()
 	t.Run("linked worktree", func(t *testing.T) {
 		dir := userRepo(t, map[string]string{"a": "1"})
 		linked := filepath.Join(t.TempDir(), "linked")
@@ -224,6 +230,7 @@ func TestKindsOfRepositories(t *testing.T) {
 }
 
 func TestExcludesOutsideTheTree(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, map[string]string{"a": "1"})
 	global := filepath.Join(t.TempDir(), "global")
 	write(t, filepath.Dir(global), "global", "*.swp\n!keep.bak")
@@ -245,6 +252,7 @@ func TestExcludesOutsideTheTree(t *testing.T) {
 }
 
 func TestDirtyTakesTextConversionIntoAccount(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, map[string]string{".gitattributes": "*.bat text eol=crlf\n*.big filter=lfs\n", "a.bat": "x\n", "b.bat": "y\n", "c.big": "pointer\n"})
 	userGit(t, dir, "rm", "-q", "--cached", "-r", ".")
 	userGit(t, dir, "reset", "-q", "--hard")
@@ -281,6 +289,7 @@ func TestTheEnvironmentOfACallerDoesNotMatter(t *testing.T) {
 }
 
 func TestCancelledAndMissingGit(t *testing.T) {
+	t.Parallel()
 	dir := userRepo(t, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -213,3 +213,14 @@ func (r *RunRepo) SnapshotSource(ctx context.Context, s *Source) (tree string, e
 	}
 	return tree, nil
 }
+
+// writeNew writes a file with its folders; no content means no file.
+func writeNew(path string, content []byte) error {
+	if len(content) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}

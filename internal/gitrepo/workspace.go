@@ -146,11 +146,15 @@ func (w *workspace) hold(ctx context.Context, tree string) error {
 			return fmt.Errorf("read tree %s: %w", short(tree), err)
 		}
 	}
-	return w.settle(ctx, tree)
+	return w.settle(ctx, tree, true)
 }
 
-// settle records that the index holds tree.
-func (w *workspace) settle(ctx context.Context, tree string) error {
+// settle records that the index holds tree. Nothing of ours adds a submodule to an index that has none.
+func (w *workspace) settle(ctx context.Context, tree string, gitlinks bool) error {
+	if !gitlinks {
+		w.gitlinks = nil
+		return w.remember(indexState{Tree: tree})
+	}
 	out, err := w.git(ctx, "ls-files", "-s", "-z")
 	if err != nil {
 		return err
