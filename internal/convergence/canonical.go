@@ -44,9 +44,9 @@ func appendCanonical(b []byte, v value) []byte {
 	case kindTrue:
 		return append(b, "true"...)
 	case kindNumber:
-		return appendNumber(b, v.number)
+		return appendNumber(b, v.number())
 	case kindString:
-		return appendString(b, v.text)
+		return appendString(b, v.text())
 	case kindArray:
 		b = append(b, '[')
 		for i := range v.members {

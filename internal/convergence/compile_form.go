@@ -39,8 +39,8 @@ func (f *formChecker) check(root value) {
 }
 
 func (f *formChecker) node(n value, lanes map[string]string) {
-	id, data := n.get("id").text, n.get("data")
-	role := Role(data.get("role").text)
+	id, data := n.get("id").text(), n.get("data")
+	role := Role(data.get("role").text())
 	switch role {
 	case RoleGenerator, RoleEvaluator, RoleRepair, RoleSeat:
 	default:
@@ -51,10 +51,10 @@ func (f *formChecker) node(n value, lanes map[string]string) {
 	lane := data.get("lane")
 	if laneID := lane.get("id"); laneID.isText() {
 		text := string(appendCanonical(nil, lane))
-		if known, ok := lanes[laneID.text]; ok && known != text {
-			f.add(CodeConflictingLane, nodePath(id, "/data/lane"), "declares the lane %q differently from an earlier node", laneID.text)
+		if known, ok := lanes[laneID.text()]; ok && known != text {
+			f.add(CodeConflictingLane, nodePath(id, "/data/lane"), "declares the lane %q differently from an earlier node", laneID.text())
 		} else {
-			lanes[laneID.text] = text
+			lanes[laneID.text()] = text
 		}
 	}
 	f.evidencePaths(id, role, data.get("evidencePaths"))
@@ -83,7 +83,7 @@ func (f *formChecker) evidencePaths(id string, role Role, paths value) {
 	}
 	seen := map[string]bool{}
 	for _, item := range paths.members {
-		switch text := item.value.text; {
+		switch text := item.value.text(); {
 		case !item.value.isText() || trimECMA(text) == "":
 			f.add(CodeInvalidEvidence, path, "must hold texts that are not blank")
 			return
@@ -123,19 +123,19 @@ func sharedIdentity(seat, writer value) string {
 	if seat.kind != kindObject || writer.kind != kindObject {
 		return ""
 	}
-	if id := seat.get("id"); id.isText() && id.text == writer.get("id").text {
-		return "the lane " + strconv.Quote(id.text)
+	if id := seat.get("id"); id.isText() && id.text() == writer.get("id").text() {
+		return "the lane " + strconv.Quote(id.text())
 	}
 	for _, field := range []struct{ key, word string }{{"provider", "the provider "}, {"modelFamily", "the model family "}} {
 		values := map[string]bool{}
 		for _, t := range looseTargets(writer) {
 			if v := t.get(field.key); v.isText() {
-				values[v.text] = true
+				values[v.text()] = true
 			}
 		}
 		for _, t := range looseTargets(seat) {
-			if v := t.get(field.key); v.isText() && values[v.text] {
-				return field.word + strconv.Quote(v.text)
+			if v := t.get(field.key); v.isText() && values[v.text()] {
+				return field.word + strconv.Quote(v.text())
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (f *formChecker) policies() {
 
 func (f *formChecker) isSeat(id value) bool {
 	for _, seat := range f.seats {
-		if id.isText() && seat.id == id.text {
+		if id.isText() && seat.id == id.text() {
 			return true
 		}
 	}
@@ -202,10 +202,10 @@ func (f *formChecker) seatExtensions(id string, role Role, data value) {
 }
 
 func (f *formChecker) extensions() {
-	if v := f.data.get("discipline"); v.kind != kindAbsent && (!v.isText() || Discipline(v.text) != Basic && Discipline(v.text) != Full) {
+	if v := f.data.get("discipline"); v.kind != kindAbsent && (!v.isText() || Discipline(v.text()) != Basic && Discipline(v.text()) != Full) {
 		f.add(CodeInvalidDiscipline, "/data/discipline", "must be basic or full")
 	}
-	if v := f.data.get("reviewWhen"); v.kind != kindAbsent && (!v.isText() || ReviewWhen(v.text) != WhenVerified && ReviewWhen(v.text) != WhenAlways) {
+	if v := f.data.get("reviewWhen"); v.kind != kindAbsent && (!v.isText() || ReviewWhen(v.text()) != WhenVerified && ReviewWhen(v.text()) != WhenAlways) {
 		f.add(CodeInvalidReviewWhen, "/data/reviewWhen", "must be verified or always")
 	}
 	for _, flag := range []string{"writerExclusion", "requireFindings", "advisory"} {

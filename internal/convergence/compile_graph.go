@@ -66,8 +66,8 @@ func checkEdges(r *report, list value, nodes map[string]bool) {
 }
 
 func checkEndPoint(r *report, id value, path, code string, nodes map[string]bool) {
-	if checkID(r, id, path) && !nodes[id.text] {
-		r.add(code, path, "names the node %q, which does not exist", id.text)
+	if checkID(r, id, path) && !nodes[id.text()] {
+		r.add(code, path, "names the node %q, which does not exist", id.text())
 	}
 }
 
@@ -75,14 +75,14 @@ func checkUnique(r *report, id value, path, code string, known map[string]bool) 
 	if !checkID(r, id, path) {
 		return
 	}
-	if known[id.text] {
-		r.add(code, path, "repeats the id %q", id.text)
+	if known[id.text()] {
+		r.add(code, path, "repeats the id %q", id.text())
 	}
-	known[id.text] = true
+	known[id.text()] = true
 }
 
 func checkID(r *report, v value, path string) bool {
-	if v.isText() && v.text != "" && trimECMA(v.text) == v.text && !hasControl(v.text) {
+	if v.isText() && v.text() != "" && trimECMA(v.text()) == v.text() && !hasControl(v.text()) {
 		return true
 	}
 	r.add(CodeInvalidID, path, "must be a text without control characters or surrounding white space, and not empty")

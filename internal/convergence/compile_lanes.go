@@ -6,7 +6,7 @@ import "strconv"
 func checkLanes(r *report, root value) {
 	for _, item := range root.get("nodes").members {
 		if lane := item.value.get("data").get("lane"); lane.kind != kindAbsent {
-			checkLane(r, lane, nodePath(item.value.get("id").text, "/data/lane"))
+			checkLane(r, lane, nodePath(item.value.get("id").text(), "/data/lane"))
 		}
 	}
 	for _, key := range []string{"confirmer", "arbiter"} {
@@ -65,10 +65,10 @@ func checkTarget(r *report, target value, path string) {
 		if !checkText(r, item.value, at) {
 			continue
 		}
-		if seen[item.value.text] {
-			r.add(CodeDuplicateID, at, "repeats the tool %q", item.value.text)
+		if seen[item.value.text()] {
+			r.add(CodeDuplicateID, at, "repeats the tool %q", item.value.text())
 		}
-		seen[item.value.text] = true
+		seen[item.value.text()] = true
 	}
 }
 
@@ -88,7 +88,7 @@ func checkText(r *report, v value, path string) bool {
 	switch {
 	case v.kind == kindAbsent:
 		r.add(CodeMissingField, path, "is missing")
-	case !v.isText() || v.text == "" || hasControl(v.text):
+	case !v.isText() || v.text() == "" || hasControl(v.text()):
 		r.add(CodeInvalidText, path, "must be a text without control characters, and not empty")
 	default:
 		return true

@@ -41,7 +41,7 @@ func dropped(v value, names []string) value {
 func readDefinition(root value) Definition {
 	version, _ := root.get("definitionVersion").safeInteger()
 	def := Definition{
-		ID:                root.get("id").text,
+		ID:                root.get("id").text(),
 		DefinitionVersion: version,
 		Data:              readData(root.get("data")),
 		Nodes:             []Node{},
@@ -52,7 +52,7 @@ func readDefinition(root value) Definition {
 	}
 	for _, item := range root.get("edges").members {
 		e := item.value
-		def.Edges = append(def.Edges, Edge{ID: e.get("id").text, Source: e.get("source").text, Target: e.get("target").text, Data: appendCanonical(nil, e.get("data"))})
+		def.Edges = append(def.Edges, Edge{ID: e.get("id").text(), Source: e.get("source").text(), Target: e.get("target").text(), Data: appendCanonical(nil, e.get("data"))})
 	}
 	return def
 }
@@ -73,10 +73,10 @@ func readData(v value) Data {
 	}
 	data.Discipline, data.ReviewWhen = Basic, WhenVerified
 	if d := v.get("discipline"); d.isText() {
-		data.Discipline = Discipline(d.text)
+		data.Discipline = Discipline(d.text())
 	}
 	if w := v.get("reviewWhen"); w.isText() {
-		data.ReviewWhen = ReviewWhen(w.text)
+		data.ReviewWhen = ReviewWhen(w.text())
 	}
 	data.WriterExclusion = readFlag(v.get("writerExclusion"))
 	data.RequireFindings = readFlag(v.get("requireFindings"))
@@ -92,7 +92,7 @@ func readData(v value) Data {
 
 func readNode(v value) Node {
 	data := v.get("data")
-	n := Node{ID: v.get("id").text, Data: NodeData{Role: Role(data.get("role").text), Lane: readLane(data.get("lane"))}}
+	n := Node{ID: v.get("id").text(), Data: NodeData{Role: Role(data.get("role").text()), Lane: readLane(data.get("lane"))}}
 	if paths := data.get("evidencePaths"); paths.kind == kindArray {
 		n.Data.EvidencePaths = readTexts(paths)
 	}
@@ -104,7 +104,7 @@ func readLane(v value) *Lane {
 	if v.kind != kindObject {
 		return nil
 	}
-	lane := &Lane{ID: v.get("id").text, Requested: readTarget(v.get("requested")), KnownSubstitutions: []Target{}}
+	lane := &Lane{ID: v.get("id").text(), Requested: readTarget(v.get("requested")), KnownSubstitutions: []Target{}}
 	for _, item := range v.get("knownSubstitutions").members {
 		lane.KnownSubstitutions = append(lane.KnownSubstitutions, readTarget(item.value))
 	}
@@ -113,10 +113,10 @@ func readLane(v value) *Lane {
 
 func readTarget(v value) Target {
 	return Target{
-		Adapter:     v.get("adapter").text,
-		Provider:    v.get("provider").text,
-		ModelFamily: v.get("modelFamily").text,
-		Model:       v.get("model").text,
+		Adapter:     v.get("adapter").text(),
+		Provider:    v.get("provider").text(),
+		ModelFamily: v.get("modelFamily").text(),
+		Model:       v.get("model").text(),
 		Tools:       readTexts(v.get("tools")),
 	}
 }
@@ -124,7 +124,7 @@ func readTarget(v value) Target {
 func readTexts(v value) []string {
 	texts := make([]string, 0, len(v.members))
 	for _, item := range v.members {
-		texts = append(texts, item.value.text)
+		texts = append(texts, item.value.text())
 	}
 	return texts
 }

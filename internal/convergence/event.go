@@ -89,7 +89,7 @@ func readEvent(r *report, v value, path string) Event {
 		}
 	}
 	typ := v.get("type")
-	if !typ.isText() || typ.text == "" {
+	if !typ.isText() || typ.text() == "" {
 		r.add(CodeInvalidEvent, path+"/type", "must be a text that is not empty")
 	}
 	version, ok := v.get("version").safeInteger()
@@ -100,5 +100,5 @@ func readEvent(r *report, v value, path string) Event {
 	if payload.kind == kindAbsent {
 		r.add(CodeInvalidEvent, path+"/payload", "is missing")
 	}
-	return Event{Type: typ.text, Version: int(version), Payload: appendCanonical(nil, payload)}
+	return Event{Type: typ.text(), Version: int(version), Payload: appendCanonical(nil, payload)}
 }

@@ -53,6 +53,14 @@ func TestEventsThatDoNotFitChangeNothing(t *testing.T) {
 	}
 }
 
+func TestANumberIsNoText(t *testing.T) {
+	r := newRun(t, V1, func(d *Definition) { d.Nodes[0].ID = "5"; d.node("5").Lane = lane("w", "wp", "wf") }).start()
+	before := r.s
+	require.Equal(t, before, r.m.Reduce(before, NewEvent(EventCompleted, fields{"nodeId": 5, "position": "convergence/1/5/1", "result": fields{"changed": true}})))
+	r.event(EventEngine, fields{"nodeId": "5", "position": "convergence/1/5/1", "sequence": 1, "effective": fields{"provider": 5, "modelFamily": true}})
+	require.Equal(t, []string{"wp"}, r.s.WriterProviders, "what is no text is unknown")
+}
+
 func TestTheZeroStateNeverCompletes(t *testing.T) {
 	m := newRun(t, V1).m
 	require.Equal(t, "fail INVALID_STATE", describe(m.Decide(State{})))

@@ -96,6 +96,14 @@ func (n *mapNode[V]) all(yield func(string, V) bool) bool {
 	return n == nil || n.left.all(yield) && yield(n.key, *n.value) && n.right.all(yield)
 }
 
+// some reports whether any value fits. Unlike All it lets the caller stay off
+// the heap.
+func (m Map[V]) some(fits func(V) bool) bool { return m.root.some(fits) }
+
+func (n *mapNode[V]) some(fits func(V) bool) bool {
+	return n != nil && (fits(*n.value) || n.left.some(fits) || n.right.some(fits))
+}
+
 // IsZero reports whether the map is empty; encoding/json's omitzero uses it.
 func (m Map[V]) IsZero() bool { return m.root == nil }
 

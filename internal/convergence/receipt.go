@@ -8,7 +8,7 @@ const CodeInvalidReceipt = "INVALID_ENGINE_RECEIPT"
 // receipt accepts or rejects the record of one engine call. A rejection changes
 // nothing but the list of rejections.
 func (f *fold) receipt(version int, p value) {
-	id, position := p.get("nodeId").text, p.get("position").text
+	id, position := p.get("nodeId").text(), p.get("position").text()
 	sequence, _ := p.get("sequence").safeInteger()
 	n, st, ok := f.node(id)
 	if reason := refuseReceipt(version, n, st, ok, position, sequence); reason != "" {
@@ -31,7 +31,7 @@ func (f *fold) reject(id, position string, sequence int64, reason string) {
 
 func readReceipt(p value, sequence int64) Receipt {
 	effective := p.get("effective")
-	return Receipt{Sequence: sequence, Provider: effective.get("provider").text, ModelFamily: effective.get("modelFamily").text}
+	return Receipt{Sequence: sequence, Provider: effective.get("provider").text(), ModelFamily: effective.get("modelFamily").text()}
 }
 
 func refuseReceipt(version int, n *node, st NodeState, known bool, position string, sequence int64) string {

@@ -40,15 +40,15 @@ func (f *fold) event(e Event, p value) {
 	case EventCompleted:
 		f.attempt(p, StatusInFlight, func(n *node, st NodeState) { f.completed(n, st, p.get("result")) })
 	case EventFailed:
-		f.attempt(p, StatusInFlight, func(n *node, st NodeState) { f.failed(n, st, p.get("code").text) })
+		f.attempt(p, StatusInFlight, func(n *node, st NodeState) { f.failed(n, st, p.get("code").text()) })
 	case EventPaused:
 		f.attempt(p, StatusInFlight, func(n *node, st NodeState) { f.move(n, st, StatusPaused) })
 	case EventResumed:
 		f.attempt(p, StatusPaused, func(n *node, st NodeState) { f.move(n, st, StatusInFlight) })
 	case EventInvalidated:
-		f.invalidated(p.get("seatId").text)
+		f.invalidated(p.get("seatId").text())
 	case EventLimit:
-		f.pause(PauseLimit, p.get("reason").text)
+		f.pause(PauseLimit, p.get("reason").text())
 	default:
 		if f.m.rules.Resumable {
 			f.resumableEvent(e.Type, p)
@@ -59,8 +59,8 @@ func (f *fold) event(e Event, p value) {
 // attempt calls then when the payload names a node whose attempt at exactly
 // that position has the wanted status.
 func (f *fold) attempt(p value, want Status, then func(*node, NodeState)) {
-	n, st, ok := f.node(p.get("nodeId").text)
-	if position := p.get("position"); ok && position.isText() && st.Status == want && st.InFlight == position.text {
+	n, st, ok := f.node(p.get("nodeId").text())
+	if position := p.get("position"); ok && position.isText() && st.Status == want && st.InFlight == position.text() {
 		then(n, st)
 	}
 }
@@ -109,18 +109,18 @@ func (f *fold) pause(code, reason string) {
 }
 
 func (f *fold) dispatched(p value) {
-	n, st, ok := f.node(p.get("nodeId").text)
+	n, st, ok := f.node(p.get("nodeId").text())
 	if !ok || st.Status != StatusPending && st.Status != StatusFailed {
 		return
 	}
 	position := p.get("position")
-	if !position.isText() || !strings.HasSuffix(position.text, "/"+strconv.FormatInt(st.Attempts+1, 10)) {
+	if !position.isText() || !strings.HasSuffix(position.text(), "/"+strconv.FormatInt(st.Attempts+1, 10)) {
 		return
 	}
-	if f.m.rules.DecidedDispatchOnly && !f.decided(position.text) {
+	if f.m.rules.DecidedDispatchOnly && !f.decided(position.text()) {
 		return
 	}
-	st.Status, st.InFlight, st.Code, st.Receipt = StatusInFlight, position.text, "", nil
+	st.Status, st.InFlight, st.Code, st.Receipt = StatusInFlight, position.text(), "", nil
 	st.Attempts++
 	st.RoundAttempts++
 	f.setNode(n, st)
@@ -155,10 +155,8 @@ func (f *fold) decided(position string) bool {
 
 // inFlight reports whether any attempt is running.
 func (s *State) inFlight() bool {
-	for _, st := range s.Nodes.All() {
-		if st.Status == StatusInFlight {
-			return true
-		}
+	if s.Nodes.some(NodeState.running) {
+		return true
 	}
 	for _, t := range s.Review.Turns {
 		if !t.Paused {
@@ -167,6 +165,8 @@ func (s *State) inFlight() bool {
 	}
 	return false
 }
+
+func (st NodeState) running() bool { return st.Status == StatusInFlight }
 
 func (f *fold) invalidated(seatID string) {
 	n, st, ok := f.node(seatID)

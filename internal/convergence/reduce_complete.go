@@ -31,7 +31,7 @@ func (f *fold) wrote(result value, draft int64) (changed, repeated bool) {
 	if !f.m.rules.WritersReportTree {
 		return true, false
 	}
-	tree := result.get("tree").text
+	tree := result.get("tree").text()
 	first, seen := f.s.Trees.Get(tree)
 	if !seen && tree != "" {
 		f.s.Trees = f.s.Trees.With(tree, draft)
@@ -49,7 +49,7 @@ func (f *fold) evaluatorDone(result value) {
 	d := f.m.definition.Data
 	f.s.GateMet = result.get("gateMet").isTrue()
 	if f.m.full() {
-		f.countFailure(result.get("failureDigest").text)
+		f.countFailure(result.get("failureDigest").text())
 	}
 	switch {
 	case f.s.GateMet || d.ReviewWhen == WhenAlways:

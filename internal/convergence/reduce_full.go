@@ -85,8 +85,8 @@ func readFixReport(list value) map[string]string {
 		return report
 	}
 	for _, item := range list.members {
-		if status := item.value.get("status").text; status == fixFixed || status == fixRefuted {
-			report[item.value.get("finding").text] = status
+		if status := item.value.get("status").text(); status == fixFixed || status == fixRefuted {
+			report[item.value.get("finding").text()] = status
 		}
 	}
 	return report

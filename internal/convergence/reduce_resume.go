@@ -6,11 +6,11 @@ func (f *fold) resumableEvent(typ string, p value) {
 	case EventRunResumed:
 		f.runResumed()
 	case EventSeatReopened:
-		f.seatReopened(p.get("seatId").text)
+		f.seatReopened(p.get("seatId").text())
 	case EventSeatWaived:
-		f.seatWaived(p.get("seatId").text, p.get("reason").text)
+		f.seatWaived(p.get("seatId").text(), p.get("reason").text())
 	case EventQuestion:
-		f.questionRaised(p.get("subject").text)
+		f.questionRaised(p.get("subject").text())
 	case EventBudget:
 		f.answered(SubjectBudget)
 	case EventRuling:

@@ -46,7 +46,7 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 	rec := SeatState{Verdict: readVerdict(result.get("verdict"))}
 	confidence := result.get("confidence")
 	if confidence.kind == kindNumber {
-		number := confidence.number
+		number := confidence.number()
 		rec.Confidence = &number
 	}
 	if st.Receipt != nil {
@@ -99,15 +99,15 @@ func (m *Machine) readRechecked(result value) map[string]bool {
 	}
 	rechecked := make(map[string]bool, len(list.members))
 	for _, item := range list.members {
-		id := item.value.get("finding").text
+		id := item.value.get("finding").text()
 		before, said := rechecked[id]
-		rechecked[id] = item.value.get("status").text == string(FindingAddressed) && (before || !said)
+		rechecked[id] = item.value.get("status").text() == string(FindingAddressed) && (before || !said)
 	}
 	return rechecked
 }
 
 func readVerdict(v value) Verdict {
-	switch verdict := Verdict(v.text); verdict {
+	switch verdict := Verdict(v.text()); verdict {
 	case VerdictPass, VerdictFindings, VerdictLowConfidence:
 		return verdict
 	}
@@ -130,10 +130,10 @@ func readFindings(list value) []Finding {
 	var findings []Finding
 	for _, item := range list.members {
 		id, kind, evidence := item.value.get("id"), item.value.get("kind"), item.value.get("evidence")
-		if !id.isText() || !evidence.isText() || kind.text != KindPatch && kind.text != KindDecision {
+		if !id.isText() || !evidence.isText() || kind.text() != KindPatch && kind.text() != KindDecision {
 			continue
 		}
-		findings = append(findings, Finding{ID: id.text, Kind: kind.text, Severity: item.value.get("severity").text, Evidence: evidence.text})
+		findings = append(findings, Finding{ID: id.text(), Kind: kind.text(), Severity: item.value.get("severity").text(), Evidence: evidence.text()})
 	}
 	return findings
 }

@@ -28,7 +28,7 @@ func (f *fold) turn(position value) (int, bool) {
 	if !position.isText() {
 		return 0, false
 	}
-	i := slices.IndexFunc(f.s.Review.Turns, func(t TurnState) bool { return t.Position == position.text })
+	i := slices.IndexFunc(f.s.Review.Turns, func(t TurnState) bool { return t.Position == position.text() })
 	return i, i >= 0
 }
 
@@ -58,10 +58,10 @@ func (f *fold) turnEvent(e Event, p value) bool {
 		}
 	case EventFailed:
 		if !t.Paused {
-			f.turnFailed(i, t, p.get("code").text)
+			f.turnFailed(i, t, p.get("code").text())
 		}
 	case EventConfirmed, EventRefuted:
-		if !t.Paused && t.Kind == turnConfirm && slices.Contains(t.Findings, p.get("finding").text) {
+		if !t.Paused && t.Kind == turnConfirm && slices.Contains(t.Findings, p.get("finding").text()) {
 			f.confirmed(i, t, e.Type == EventConfirmed)
 		}
 	default:
@@ -79,7 +79,7 @@ func (f *fold) endTurn(i int) { f.s.Review.Turns = without(f.s.Review.Turns, i) 
 
 // turnDispatched begins a turn that Decide asked for.
 func (f *fold) turnDispatched(p value) bool {
-	position := p.get("position").text
+	position := p.get("position").text()
 	kind, _, _ := strings.Cut(position, "/")
 	switch kind {
 	case turnConfirm, turnArbitrate, turnFinal:
@@ -89,7 +89,7 @@ func (f *fold) turnDispatched(p value) bool {
 	if !f.decided(position) {
 		return true
 	}
-	t := TurnState{Kind: kind, Position: position, NodeID: p.get("nodeId").text}
+	t := TurnState{Kind: kind, Position: position, NodeID: p.get("nodeId").text()}
 	switch kind {
 	case turnConfirm:
 		id := confirmFinding(position)
@@ -134,7 +134,7 @@ func (f *fold) turnReceipt(i, version int, p value) {
 		reason = "sequence-mismatch"
 	}
 	if reason != "" {
-		f.reject(p.get("nodeId").text, t.Position, sequence, reason)
+		f.reject(p.get("nodeId").text(), t.Position, sequence, reason)
 		return
 	}
 	got := readReceipt(p, sequence)
@@ -161,7 +161,7 @@ func (f *fold) turnDone(i int, t TurnState, result value) {
 		}
 	case turnArbitrate:
 		for _, item := range result.get("rulings").members {
-			f.arbiterRuled(t, item.value.get("finding").text, item.value.get("decision").text)
+			f.arbiterRuled(t, item.value.get("finding").text(), item.value.get("decision").text())
 		}
 		f.arbitrated(i, t)
 	case turnFinal:

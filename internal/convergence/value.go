@@ -26,8 +26,7 @@ const (
 // names: one slice serves both kinds and keeps the struct small.
 type value struct {
 	kind    valueKind
-	number  float64
-	text    string
+	raw     string // of a string its text, of a number its literal
 	members []member
 }
 
@@ -56,6 +55,24 @@ func (v value) isText() bool { return v.kind == kindString }
 
 func (v value) isTrue() bool { return v.kind == kindTrue }
 
+// text returns a string's text; "" when the value is none.
+func (v value) text() string {
+	if v.kind != kindString {
+		return ""
+	}
+	return v.raw
+}
+
+// number returns a number as a double; 0 when the value is none. The parser
+// made sure that it is in range.
+func (v value) number() float64 {
+	if v.kind != kindNumber {
+		return 0
+	}
+	n, _ := strconv.ParseFloat(v.raw, 64)
+	return n
+}
+
 func (v value) isBool() bool { return v.kind == kindTrue || v.kind == kindFalse }
 
 // maxSafe is the largest integer that ECMAScript holds exactly.
@@ -64,10 +81,11 @@ const maxSafe = 1<<53 - 1
 // safeInteger returns the value as an integer when it is one ECMAScript would
 // call safe.
 func (v value) safeInteger() (int64, bool) {
-	if v.kind != kindNumber || v.number != float64(int64(v.number)) || v.number > maxSafe || v.number < -maxSafe {
+	n := v.number()
+	if v.kind != kindNumber || n > maxSafe || n < -maxSafe || n != float64(int64(n)) {
 		return 0, false
 	}
-	return int64(v.number), true
+	return int64(n), true
 }
 
 // parser reads one JSON text. What can be read on after (a repeated name, a
@@ -75,22 +93,41 @@ func (v value) safeInteger() (int64, bool) {
 type parser struct {
 	src    string
 	pos    int
+	track  bool // keep the path, which only problems need
 	path   []string
 	issues []Issue
 }
 
-// parseValue parses strict JSON (RFC 8259, UTF-8, no repeated names).
+// parseValue parses strict JSON (RFC 8259, UTF-8, no repeated names). What has
+// problems is read a second time, to say where they are.
 func parseValue(src string) (value, []Issue) {
-	var path [8]string // most payloads are shallow
-	p := parser{src: src, path: path[:0]}
+	p := parser{src: src}
 	v, ok := p.document()
-	if !ok && len(p.issues) == 0 {
-		p.fail("is not valid JSON")
+	if ok && len(p.issues) == 0 {
+		return v, nil
 	}
-	if len(p.issues) > 0 {
-		return value{}, p.issues
+	p = parser{src: src, track: true}
+	p.document()
+	return value{}, p.issues
+}
+
+// enter and leave keep the path.
+func (p *parser) enter(name string) {
+	if p.track {
+		p.path = append(p.path, name)
 	}
-	return v, nil
+}
+
+func (p *parser) enterIndex(i int) {
+	if p.track {
+		p.path = append(p.path, strconv.Itoa(i))
+	}
+}
+
+func (p *parser) leave() {
+	if p.track {
+		p.path = p.path[:len(p.path)-1]
+	}
 }
 
 func (p *parser) document() (value, bool) {
@@ -154,7 +191,7 @@ func (p *parser) value(depth int) (value, bool) {
 		return p.array(depth + 1)
 	case c == '"':
 		text, ok := p.str()
-		return value{kind: kindString, text: text}, ok
+		return value{kind: kindString, raw: text}, ok
 	case c == 't':
 		return p.word("true", kindTrue)
 	case c == 'f':
@@ -194,12 +231,12 @@ func (p *parser) array(depth int) (value, bool) {
 		if first && p.take(']') {
 			return v, true
 		}
-		p.path = append(p.path, strconv.Itoa(len(v.members)))
+		p.enterIndex(len(v.members))
 		item, ok := p.value(depth)
 		if !ok {
 			return value{}, false
 		}
-		p.path = p.path[:len(p.path)-1]
+		p.leave()
 		v.members = append(v.members, member{value: item})
 		p.space()
 		if p.take(']') {
@@ -220,7 +257,7 @@ func (p *parser) object(depth int) (value, bool) {
 	var seen map[string]bool
 	p.space()
 	if p.pos < len(p.src) && p.src[p.pos] != '}' {
-		v.members = make([]member, 0, 4)
+		v.members = make([]member, 0, 3)
 	}
 	for first := true; ; first = false {
 		p.space()
@@ -255,10 +292,10 @@ func (p *parser) member(depth int) (member, bool) {
 	if !p.take(':') {
 		return member{}, p.fail("lacks a colon at byte %d", p.pos)
 	}
-	p.path = append(p.path, name)
+	p.enter(name)
 	v, ok := p.value(depth)
 	if ok {
-		p.path = p.path[:len(p.path)-1]
+		p.leave()
 	}
 	return member{name: name, value: v}, ok
 }
@@ -316,11 +353,11 @@ func (p *parser) num() (value, bool) {
 			return value{}, p.fail("has a malformed number at byte %d", start)
 		}
 	}
-	n, err := strconv.ParseFloat(p.src[start:p.pos], 64)
-	if err != nil {
+	literal := p.src[start:p.pos]
+	if _, err := strconv.ParseFloat(literal, 64); err != nil {
 		p.note("holds a number outside the range of a double")
 	}
-	return value{kind: kindNumber, number: n}, true
+	return value{kind: kindNumber, raw: literal}, true
 }
 
 func (p *parser) digits() bool {
