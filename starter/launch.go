@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"conclave/activities"
 	"conclave/config"
@@ -178,11 +181,24 @@ func (c *carriage) startWorkflow(ctx context.Context, in loop.Input, requirement
 	if c.entry.Local() {
 		o.TaskQueue, o.WorkflowTaskTimeout = workflows.RunQueue(c.entry.RunID), taskTimeout
 	}
-	if _, err := c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in); err != nil {
+	_, err := c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
+	if unknownAttributes(err) {
+		c.app.say("note: the namespace %s does not know Conclave's search attributes; the run goes on without them", c.entry.Namespace)
+		in.Unindexed, o.TypedSearchAttributes = true, temporal.SearchAttributes{}
+		_, err = c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
+	}
+	if err != nil {
 		return &fault{code: exitStep, what: fmt.Sprintf("the workflow of run %s did not start: %v", c.entry.RunID, err)}
 	}
 	c.started = true
 	return nil
+}
+
+// unknownAttributes recognises the refusal of a server that lacks a search
+// attribute. The server has no code for it, so its words must do.
+func unknownAttributes(err error) bool {
+	var invalid *serviceerror.InvalidArgument
+	return errors.As(err, &invalid) && strings.Contains(invalid.Error(), "search attribute")
 }
 
 // cutBytes shortens a text at a character's border.

@@ -157,7 +157,7 @@ func (r *reviewLoop) execute(ctx workflow.Context, call loop.Call) loop.Outcome 
 func (r *reviewLoop) publish(ctx workflow.Context) {
 	run := r.progress.Record(workflow.Now(ctx))
 	workflow.SetCurrentDetails(ctx, run.Details())
-	if shown := fmt.Sprint(run.State(), run.Iteration, run.OpenFindings()); shown != r.shown {
+	if shown := fmt.Sprint(run.State(), run.Iteration, run.OpenFindings()); shown != r.shown && !r.in.Unindexed {
 		r.shown = shown
 		if err := workflow.UpsertTypedSearchAttributes(ctx, attributes(run)...); err != nil {
 			workflow.GetLogger(ctx).Warn("search attributes were not updated", "error", err)

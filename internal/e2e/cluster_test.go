@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	runrecord "conclave/internal/record"
+	"conclave/workflows"
 )
 
 // cluster is a server that belongs to nobody's state folder.
@@ -26,12 +27,17 @@ type cluster struct {
 }
 
 // newCluster starts the server and ends it with the test.
-func newCluster(l *lab) cluster {
+func newCluster(l *lab, attributes map[string]string) cluster {
 	l.t.Helper()
 	ready := filepath.Join(l.dir, "ready.json")
-	cmd := exec.Command(filepath.Join(bin, "devserver"), "server", "start-dev", "--headless", "--port", fmt.Sprint(freePort(l.t)),
-		"--db-filename", filepath.Join(l.dir, "cluster.db"), "--ready-file", ready)
-	startInBackground(l.t, cmd)
+	args := []string{
+		"server", "start-dev", "--headless", "--port", fmt.Sprint(freePort(l.t)),
+		"--db-filename", filepath.Join(l.dir, "cluster.db"), "--ready-file", ready,
+	}
+	for name, kind := range attributes {
+		args = append(args, "--search-attribute", name+"="+kind)
+	}
+	startInBackground(l.t, exec.Command(filepath.Join(bin, "devserver"), args...))
 	c := cluster{store: mkdir(l.t, filepath.Join(l.dir, "shared-store"))}
 	var found serverFile
 	eventually(l.t, 30*time.Second, func() bool {
@@ -118,7 +124,7 @@ func (l *lab) starterOn(c cluster, args ...string) *exec.Cmd {
 func TestTwoIterationsOnACluster(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, twoIterations())
-	c := newCluster(l)
+	c := newCluster(l, workflows.SearchAttributes())
 	startInBackground(t, l.worker(c, "a"))
 	end := finish(t, l.starterOn(c, "run", "--json", "--preset", "dual-review", "--verify-cmd", goTest, "Add Sum"))
 	require.Equal(t, 0, end.code, end.String())
@@ -133,7 +139,7 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 	script := twoIterations()
 	script[1].SleepMS = 3000
 	l := newLab(t, script)
-	c := newCluster(l)
+	c := newCluster(l, nil)
 	first := l.worker(c, "a")
 	require.NoError(t, first.Start())
 	starter := l.starterOn(c, "run", "--json", "--preset", "dual-review", "Add Sum")
@@ -167,7 +173,7 @@ func (l *lab) started(role string) int {
 func TestAStarterWithoutWorkersSaysSo(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, twoIterations())
-	c := newCluster(l)
+	c := newCluster(l, nil)
 	cmd := l.starterOn(c, "run", "--preset", "dual-review", "Add Sum")
 	var output bytes.Buffer
 	cmd.Stderr, cmd.Stdout = &output, &output

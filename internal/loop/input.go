@@ -44,6 +44,8 @@ type Input struct {
 	// DryRun lets the stub stand for every lane.
 	DryRun       bool `json:"dry_run,omitempty"`
 	SelfReviewed bool `json:"self_reviewed,omitempty"`
+	// Unindexed says that the namespace lacks our search attributes: the run works without.
+	Unindexed bool `json:"unindexed,omitempty"`
 	// Lenses maps a seat to what it looks for.
 	Lenses map[string]string `json:"lenses,omitempty"`
 	// Resume is the state that continue-as-new carries; nil for a new run.
