@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.uber.org/zap"
 
 	"conclave/activities"
@@ -184,7 +186,7 @@ func (c *carriage) finish(v view.View, end host.End, err error, out output, show
 	run := c.finalRecord(end)
 	if err != nil && !errors.Is(err, errInterrupted) {
 		v.Close(run, nil)
-		return &fault{code: exitStep, what: "run " + c.entry.RunID + ": " + err.Error(), remedy: "`starter resume " + c.entry.RunID + "` goes on; the log is " + filepath.Join(c.index.Dir(c.entry.RunID), "starter.log")}
+		return c.broken(err)
 	}
 	code := run.Stop.ExitCode()
 	if end.Closed {
@@ -195,7 +197,7 @@ func (c *carriage) finish(v view.View, end host.End, err error, out output, show
 	}
 	run.ExitCode = code
 	v.Close(run, []string{"bundle: " + c.entry.Bundle})
-	c.results(out, showDiff)
+	c.results(run, out, showDiff)
 	return silent(code)
 }
 
@@ -215,20 +217,46 @@ func (c *carriage) finalRecord(end host.End) record.Run {
 	return run
 }
 
+// broken explains a run that this process cannot follow any more.
+func (c *carriage) broken(err error) error {
+	var refused *temporal.ApplicationError
+	if errors.As(err, &refused) && (refused.Type() == "STORED_GRAPH_MISMATCH" || refused.Type() == "INVALID_DEFINITION") {
+		return usage("start a new run, or use the version that began this one", "run %s: %s", c.entry.RunID, refused.Message())
+	}
+	return &fault{code: exitStep, what: "run " + c.entry.RunID + ": " + err.Error(),
+		remedy: "`starter resume " + c.entry.RunID + "` goes on; the log is " + filepath.Join(c.index.Dir(c.entry.RunID), "starter.log")}
+}
+
 // results prints what was asked for: the record as JSON, the diff.
-func (c *carriage) results(out output, showDiff bool) {
+func (c *carriage) results(run record.Run, out output, showDiff bool) {
 	diff := c.app.out
 	if out.flags.json {
 		diff = c.app.err
-		c.copyOut(c.app.out, "run.json")
+		c.printRecord(run)
 	}
 	if showDiff {
 		c.copyOut(diff, "changes.diff")
 	}
 }
 
+// printRecord prints run.json of the bundle, or the record itself where the bundle is older or missing.
+func (c *carriage) printRecord(run record.Run) {
+	content, err := os.ReadFile(filepath.Join(c.entry.Bundle, "run.json"))
+	var written record.Run
+	if err == nil && json.Unmarshal(content, &written) == nil && written.Stop == run.Stop {
+		_, _ = c.app.out.Write(content)
+		return
+	}
+	if err := c.app.printJSON(run); err != nil {
+		c.app.say("warning: %v", err)
+	}
+}
+
 func (c *carriage) copyOut(w io.Writer, name string) {
 	file, err := os.Open(filepath.Join(c.entry.Bundle, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return // nothing was changed yet
+	}
 	if err != nil {
 		c.app.say("warning: %v", err)
 		return
