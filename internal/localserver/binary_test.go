@@ -4,11 +4,13 @@ package localserver
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -175,8 +177,23 @@ func TestBuildWithoutAToolchainNamesTheRemedies(t *testing.T) {
 
 func TestCompileMeterTellsPackagesFromMessages(t *testing.T) {
 	out := "go.temporal.io/server/common\ngo: downloading example v1\n# conclave/tools/devserver\n./main.go:3:2: broken\nfmt\n"
-	said := compileMeter{}.follow(strings.NewReader(out))
+	said := compileMeter{}.follow(strings.NewReader(out), nil)
 	require.Equal(t, []string{"go: downloading example v1", "# conclave/tools/devserver", "./main.go:3:2: broken"}, said)
-	require.Equal(t, "compiled 3 of at most 9 packages of the Temporal server", compileMeter{total: 9}.line(3))
+}
+
+func TestCompileMeterReportsAlsoWhileNothingIsSaid(t *testing.T) {
+	r, w := io.Pipe()
+	tick, reports := make(chan time.Time), make(chan string, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		compileMeter{total: 9, report: func(s string) { reports <- s }}.follow(r, tick)
+	}()
+	tick <- time.Now()
+	require.Equal(t, "compiled 0 of at most 9 packages of the Temporal server", <-reports)
+	_, err := io.WriteString(w, "fmt\nos\n# sync\n")
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	<-done
 	require.Equal(t, "compiled 3 packages of the Temporal server", compileMeter{}.line(3))
 }

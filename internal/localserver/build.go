@@ -63,7 +63,9 @@ func compile(ctx context.Context, goTool, module, output string, meter compileMe
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("build the Temporal server: %w", err)
 	}
-	said := meter.follow(stderr)
+	tick := time.NewTicker(progressInterval)
+	defer tick.Stop()
+	said := meter.follow(stderr, tick.C)
 	if err := cmd.Wait(); err != nil {
 		if ctx.Err() != nil {
 			return fmt.Errorf("build the Temporal server: %w (what is compiled already is kept)", context.Cause(ctx))
@@ -89,25 +91,36 @@ type compileMeter struct {
 	report func(string)
 }
 
-// follow reads until the end and returns the last lines that name no package.
-func (m compileMeter) follow(r io.Reader) []string {
-	var said []string
-	done, next := 0, time.Now().Add(progressInterval)
-	scanner := bufio.NewScanner(r)
-	for scanner.Scan() {
-		line := scanner.Text()
-		if isPackageLine(line) {
-			done++
-		} else if said = append(said, line); len(said) > keptErrorLines {
-			said = said[1:]
+// follow reads until the end and returns the last lines that name no package. It reports at every tick, also while one big package or the linker
+// takes its time.
+func (m compileMeter) follow(r io.Reader, tick <-chan time.Time) []string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		scanner := bufio.NewScanner(r)
+		for scanner.Scan() {
+			lines <- scanner.Text()
 		}
-		if now := time.Now(); now.After(next) {
-			next = now.Add(progressInterval)
+		_, _ = io.Copy(io.Discard, r) // a line too long for the scanner must not block the compiler
+	}()
+	var said []string
+	done := 0
+	for {
+		select {
+		case <-tick:
 			m.report(m.line(done))
+		case line, more := <-lines:
+			switch {
+			case !more:
+				return said
+			case isPackageLine(line):
+				done++
+			default:
+				said = append(said, line)
+				said = said[max(0, len(said)-keptErrorLines):]
+			}
 		}
 	}
-	_, _ = io.Copy(io.Discard, r) // a line too long for the scanner must not block the compiler
-	return said
 }
 
 func (m compileMeter) line(done int) string {

@@ -20,6 +20,7 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 )
@@ -175,6 +176,18 @@ func TestCancellationReachesAnActivityWithoutAHeartbeat(t *testing.T) {
 	}
 	var canceled *temporal.CanceledError
 	require.ErrorAs(t, run.Get(testContext(t), nil), &canceled)
+}
+
+// Integration tests of others may start it by the means of the SDK, which passes the command line of the `temporal` CLI; without a file it is in memory.
+func TestDevserverStandsInForTheCLI(t *testing.T) {
+	o := devserverOptions(t)
+	server, err := testsuite.StartDevServer(testContext(t), testsuite.DevServerOptions{
+		ExistingPath: o.Binary, LogLevel: "error", Stdout: io.Discard,
+		SearchAttributes: temporal.NewSearchAttributes(temporal.NewSearchAttributeKeyKeyword("RunPhase").ValueSet("")),
+	})
+	require.NoError(t, err)
+	startRun(t, server.Client(), "run-1", "RunPhase")
+	require.NoError(t, server.Stop())
 }
 
 // BenchmarkFind measures what every starter pays when the server runs already.
