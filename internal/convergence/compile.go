@@ -164,6 +164,12 @@ func (m *Machine) Seats() []SeatInfo {
 // writers returns generator and repair, in that order.
 func (m *Machine) writers() []*node { return []*node{m.generator, m.repair} }
 
+// Node ids of the declared confirmer and arbiter in commands.
+const (
+	confirmerID = "confirmer"
+	arbiterID   = "arbiter"
+)
+
 func (m *Machine) full() bool { return m.definition.Data.Discipline == Full }
 
 func (m *Machine) writerExclusion() bool {
@@ -193,8 +199,15 @@ func (m *Machine) Voting(nodeID string) bool {
 	return ok && n.seat != nil && n.seat.voting
 }
 
-// Lane returns a node's lane; the zero Lane for a data-only or unknown node.
+// Lane returns the lane of a node, or of the confirmer and the arbiter if they
+// are declared; the zero Lane for a data-only or unknown one.
 func (m *Machine) Lane(nodeID string) Lane {
+	switch d := m.definition.Data; {
+	case nodeID == confirmerID && d.Confirmer != nil:
+		return *d.Confirmer
+	case nodeID == arbiterID && d.Arbiter != nil:
+		return *d.Arbiter
+	}
 	if n, ok := m.nodes[nodeID]; ok && n.lane != nil {
 		return *n.lane
 	}

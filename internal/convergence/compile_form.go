@@ -1,6 +1,10 @@
 package convergence
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // formChecker is the form layer: roles, lanes against each other, evidence
 // paths and limits. Its paths use node ids. It reads loosely what the
@@ -202,20 +206,26 @@ func (f *formChecker) seatExtensions(id string, role Role, data value) {
 }
 
 func (f *formChecker) extensions() {
-	if v := f.data.get("discipline"); v.kind != kindAbsent && (!v.isText() || Discipline(v.text()) != Basic && Discipline(v.text()) != Full) {
-		f.add(CodeInvalidDiscipline, "/data/discipline", "must be basic or full")
-	}
-	if v := f.data.get("reviewWhen"); v.kind != kindAbsent && (!v.isText() || ReviewWhen(v.text()) != WhenVerified && ReviewWhen(v.text()) != WhenAlways) {
-		f.add(CodeInvalidReviewWhen, "/data/reviewWhen", "must be verified or always")
-	}
-	for _, flag := range []string{"writerExclusion", "requireFindings", "advisory"} {
+	f.choice("discipline", CodeInvalidDiscipline, string(Basic), string(Full))
+	f.choice("reviewWhen", CodeInvalidReviewWhen, string(WhenVerified), string(WhenAlways))
+	for _, flag := range []string{"writerExclusion", "requireFindings", "advisory", "rulings"} {
 		if v := f.data.get(flag); v.kind != kindAbsent && !v.isBool() {
 			f.add(CodeInvalidFlag, "/data/"+flag, "must be true or false")
 		}
 	}
-	if f.data.get("writerExclusion").kind == kindFalse {
-		return
+	if f.data.get("writerExclusion").kind != kindFalse {
+		f.turnLanes()
 	}
+}
+
+func (f *formChecker) choice(field, code string, words ...string) {
+	if v := f.data.get(field); v.kind != kindAbsent && !slices.Contains(words, v.text()) {
+		f.add(code, "/data/"+field, "must be %s", strings.Join(words, " or "))
+	}
+}
+
+// turnLanes keeps writers out of the engines that confirm and arbitrate.
+func (f *formChecker) turnLanes() {
 	for _, key := range []string{"confirmer", "arbiter"} {
 		for _, writer := range f.writers {
 			if shared := sharedIdentity(f.data.get(key), writer.lane); shared != "" {

@@ -4,7 +4,7 @@ import "slices"
 
 // dataExtensions and nodeExtensions are the keys that the form does not know.
 var (
-	dataExtensions = []string{"discipline", "reviewWhen", "writerExclusion", "requireFindings", "advisory", "confirmer", "arbiter", "escalation"}
+	dataExtensions = []string{"discipline", "reviewWhen", "writerExclusion", "requireFindings", "advisory", "rulings", "confirmer", "arbiter", "escalation"}
 	nodeExtensions = []string{"voting"}
 )
 
@@ -81,6 +81,7 @@ func readData(v value) Data {
 	data.WriterExclusion = readFlag(v.get("writerExclusion"))
 	data.RequireFindings = readFlag(v.get("requireFindings"))
 	data.Advisory = v.get("advisory").isTrue()
+	data.Rulings = readFlag(v.get("rulings"))
 	data.Confirmer = readLane(v.get("confirmer"))
 	data.Arbiter = readLane(v.get("arbiter"))
 	if target := v.get("escalation"); target.kind == kindObject {

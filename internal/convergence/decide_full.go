@@ -48,7 +48,7 @@ const (
 // engine that is no writer; nobody where every engine is a writer.
 func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof string) {
 	if l := m.definition.Data.Confirmer; l != nil {
-		return "confirmer", l.ID, ProofIndependent
+		return confirmerID, l.ID, ProofIndependent
 	}
 	var raisers []Target
 	for _, r := range st.RaisedBy {
@@ -82,7 +82,7 @@ func sameEngine(a, b Target) bool {
 // that is no writer, voting seats first; "" when there is none.
 func (m *Machine) arbiter(s *State) (nodeID, laneID string) {
 	if l := m.definition.Data.Arbiter; l != nil {
-		return "arbiter", l.ID
+		return arbiterID, l.ID
 	}
 	found := ""
 	for _, seat := range m.seats {
@@ -127,9 +127,6 @@ func (m *Machine) overlooks(s *State) bool {
 
 // decisions are the confirmed findings that only a ruling can settle.
 func (m *Machine) decisions(s *State) []string {
-	if m.definition.Data.Advisory {
-		return nil
-	}
 	return m.needRuling(s, func(st FindingState) bool { return st.Kind == KindDecision })
 }
 
@@ -166,10 +163,8 @@ func (m *Machine) repairOrRule(s *State) []step {
 	if s.Restarts < m.repairLimit && s.Review.Stalled == "" {
 		return m.dispatchRepair(s)
 	}
-	if !m.definition.Data.Advisory {
-		if steps := m.rulings(s, m.needRuling(s, func(FindingState) bool { return true })); len(steps) > 0 {
-			return steps
-		}
+	if steps := m.rulings(s, m.needRuling(s, func(FindingState) bool { return true })); len(steps) > 0 {
+		return steps
 	}
 	if m.mayRepair(s) {
 		return m.dispatchRepair(s)
@@ -182,6 +177,9 @@ func (m *Machine) repairOrRule(s *State) []step {
 
 // rulings asks for what each finding needs: the arbiter once, then a person.
 func (m *Machine) rulings(s *State, ids []string) []step {
+	if allowed := m.definition.Data.Rulings; m.definition.Data.Advisory || allowed != nil && !*allowed {
+		return nil
+	}
 	var arbitrate, ask []string
 	nodeID, laneID := m.arbiter(s)
 	for _, id := range ids {

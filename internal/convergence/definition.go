@@ -36,6 +36,9 @@ type Data struct {
 	RequireFindings *bool `json:"requireFindings,omitempty"`
 	// Advisory (full) lets open findings stand once no repair is left.
 	Advisory bool `json:"advisory,omitempty"`
+	// Rulings (full, default true): open findings are ruled on once no repair is
+	// left. False ends the run instead, which is what a review without repair wants.
+	Rulings *bool `json:"rulings,omitempty"`
 	// Confirmer and Arbiter (full) are engines of their own for confirm and
 	// arbitrate turns. Without them a seat's engine is used.
 	Confirmer *Lane `json:"confirmer,omitempty"`

@@ -386,6 +386,24 @@ func TestAdvisoryRunRepairsAndThenEndsInSpiteOfFindings(t *testing.T) {
 	require.Len(t, r.output().Findings, 1)
 }
 
+func TestWithoutRulingsOpenFindingsEndTheRun(t *testing.T) {
+	gate := func(d *Definition) { no := false; d.Data.Rulings = &no }
+	r := fullRun(t, gate, limits(1, 0, 0)).draft("t1").start()
+	r.says("A", blockWith(with(finding("F1", "high"), fields{"kind": "decision"}))).says("B", pass).start().confirm("F1", true)
+	r.expect("fail CONVERGENCE_EXHAUSTED")
+}
+
+func TestDeclaredConfirmerAndArbiter(t *testing.T) {
+	declared := func(d *Definition) { d.Data.Confirmer, d.Data.Arbiter = lane("c", "cp", "cf"), lane("a", "ap", "af") }
+	r := fullRun(t, declared, limits(1, 0, 0)).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass)
+	require.Equal(t, "confirmer", r.command().NodeID)
+	require.Equal(t, "c", r.m.Lane("confirmer").ID)
+	r.start().confirm("F1", true)
+	require.Equal(t, "arbiter", r.command().NodeID)
+	require.Equal(t, "a", r.m.Lane("arbiter").ID)
+	require.Empty(t, fullRun(t).m.Lane("arbiter").ID)
+}
+
 func TestInterruptedTurnsAreAskedAgainWithoutBeingCounted(t *testing.T) {
 	r := fullRun(t).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass).start()
 	turn := r.turnAt("confirm", "F1")

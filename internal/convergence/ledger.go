@@ -246,10 +246,10 @@ func (m *Machine) holds(s *State, seatID string) bool {
 
 // report enters a valid answer: first the rechecks, then what was found. A
 // finding the seat had to recheck and did not name is not addressed.
-func (f *fold) report(by Raiser, findings []Finding, rechecked map[string]bool) {
+func (f *fold) report(by Raiser, findings []Finding, rechecked rechecks) {
 	for _, id := range f.m.toRecheck(&f.s, by.Seat) {
 		st, _ := f.finding(id)
-		st.Rechecks = recheckedBy(st.Rechecks, Recheck{Seat: by.Seat, Addressed: rechecked[id]})
+		st.Rechecks = recheckedBy(st.Rechecks, Recheck{Seat: by.Seat, Addressed: rechecked.addressed[id]})
 		f.setFinding(id, st)
 	}
 	for _, finding := range findings {

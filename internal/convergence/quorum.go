@@ -19,6 +19,13 @@ func (m *Machine) countsNot(s *State, seat *seat) string {
 		return "did not pass"
 	case m.full() && !m.overlooks(s) && m.holds(s, seat.id):
 		return "holds a finding that stands"
+	}
+	return m.excluded(s, seat, rec)
+}
+
+// excluded says in words why the engine that a seat reported keeps it out.
+func (m *Machine) excluded(s *State, seat *seat, rec SeatState) string {
+	switch {
 	case seat.lane == nil || !m.writerExclusion():
 		return ""
 	case rec.Provider == "" || rec.ModelFamily == "":

@@ -42,7 +42,7 @@ func (m *Machine) trusted(rec SeatState) bool {
 }
 
 // readAnswer turns a result into a seat record.
-func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value, rechecked map[string]bool) SeatState {
+func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value, rechecked rechecks) SeatState {
 	rec := SeatState{Verdict: readVerdict(result.get("verdict"))}
 	confidence := result.get("confidence")
 	if confidence.kind == kindNumber {
@@ -57,53 +57,67 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 	if bound {
 		rec.Findings = readFindings(result.get("findings"))
 	}
-	sure := confidence.kind == kindNumber || m.rules.VerdictOnly && !m.RequireFindings() && (confidence.kind == kindNull || confidence.kind == kindAbsent)
-	consistent := !m.rules.ConsistentAnswers || consistent(rec, rechecked)
-	switch {
-	case rec.Verdict == VerdictNone:
-	case rec.Verdict == VerdictPass && sure && bound && consistent:
-		rec.Outcome, rec.Answered = OutcomeValid, true
-	default:
-		rec.Outcome = OutcomeInvalid
-		rec.Answered = bound && consistent && rec.Verdict != VerdictPass && (confidence.kind == kindNumber || !m.RequireFindings())
-	}
-	if m.full() && rec.Answered && rec.Verdict == VerdictFindings {
-		rec.Outcome = OutcomeValid // the ledger decides whether the seat accepts
-	}
+	stands := bound && (!m.rules.ConsistentAnswers || consistent(rec, rechecked))
+	rec.Outcome, rec.Answered = m.judge(rec.Verdict, stands, confidence.kind)
 	return rec
+}
+
+// judge says what an answer is worth. stands: it is bound to the current
+// evidence and agrees with itself.
+func (m *Machine) judge(verdict Verdict, stands bool, confidence valueKind) (outcome Outcome, answered bool) {
+	sure := confidence == kindNumber
+	switch verdict {
+	case VerdictNone:
+		return OutcomeNone, false
+	case VerdictPass:
+		none := confidence == kindNull || confidence == kindAbsent
+		if stands && (sure || none && m.rules.VerdictOnly && !m.RequireFindings()) {
+			return OutcomeValid, true
+		}
+		return OutcomeInvalid, false
+	}
+	answered = stands && (sure || !m.RequireFindings())
+	if m.full() && answered && verdict == VerdictFindings {
+		return OutcomeValid, true // the ledger decides whether the seat accepts
+	}
+	return OutcomeInvalid, answered
 }
 
 // consistent reports whether a verdict agrees with its findings: a block names
 // one, or one that was not addressed; a pass none of high severity and none that
 // was not addressed.
-func consistent(rec SeatState, rechecked map[string]bool) bool {
-	unaddressed := false
-	for _, addressed := range rechecked {
-		unaddressed = unaddressed || !addressed
-	}
+func consistent(rec SeatState, rechecked rechecks) bool {
 	if rec.Verdict == VerdictFindings {
-		return len(rec.Findings) > 0 || unaddressed
+		return len(rec.Findings) > 0 || rechecked.unaddressed
 	}
-	return rec.Verdict != VerdictPass || !unaddressed && !slices.ContainsFunc(rec.Findings, isHigh)
+	return rec.Verdict != VerdictPass || !rechecked.unaddressed && !slices.ContainsFunc(rec.Findings, isHigh)
 }
 
 // isHigh takes a finding without a known severity for a high one.
 func isHigh(f Finding) bool { return f.Severity != SeverityMedium && f.Severity != SeverityLow }
 
+// rechecks is what an answer says of older findings.
+type rechecks struct {
+	addressed   map[string]bool
+	unaddressed bool // it names one that was not addressed
+}
+
 // readRechecked reads what a full answer says of older findings: only an explicit
 // "addressed" is one, and the same finding named twice is only if both say so.
-func (m *Machine) readRechecked(result value) map[string]bool {
+func (m *Machine) readRechecked(result value) rechecks {
 	list := result.get("rechecked")
 	if !m.full() || list.kind != kindArray {
-		return nil
+		return rechecks{}
 	}
-	rechecked := make(map[string]bool, len(list.members))
+	found := rechecks{addressed: make(map[string]bool, len(list.members))}
 	for _, item := range list.members {
 		id := item.value.get("finding").text()
-		before, said := rechecked[id]
-		rechecked[id] = item.value.get("status").text() == string(FindingAddressed) && (before || !said)
+		addressed := item.value.get("status").text() == string(FindingAddressed)
+		before, said := found.addressed[id]
+		found.addressed[id] = addressed && (before || !said)
+		found.unaddressed = found.unaddressed || !addressed
 	}
-	return rechecked
+	return found
 }
 
 func readVerdict(v value) Verdict {

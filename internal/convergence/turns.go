@@ -235,12 +235,12 @@ func (f *fold) confirmed(i int, t TurnState, upheld bool) {
 // finalDone enters what the final review found. Its answer must be valid on the
 // whole evidence like any other.
 func (f *fold) finalDone(i int, t TurnState, result value) {
-	rec := f.m.readAnswer(f.s.ReviewEvidence, &seat{id: finalSeat}, NodeState{Receipt: t.Receipt}, result, nil)
+	rec := f.m.readAnswer(f.s.ReviewEvidence, &seat{id: finalSeat}, NodeState{Receipt: t.Receipt}, result, rechecks{})
 	if !rec.Answered {
 		f.turnFailed(i, t, "RESULT_INVALID")
 		return
 	}
 	f.endTurn(i)
 	f.s.Review.Final.Done = true
-	f.report(Raiser{Seat: finalSeat, ModelFamily: rec.ModelFamily}, rec.Findings, nil)
+	f.report(Raiser{Seat: finalSeat, ModelFamily: rec.ModelFamily}, rec.Findings, rechecks{})
 }
