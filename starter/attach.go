@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"conclave/internal/host"
+	"conclave/internal/loop"
 	"conclave/internal/record"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
@@ -49,11 +52,21 @@ func (a *app) attachTo(ctx context.Context, cmd *cobra.Command, index runindex.I
 	return c, c.connect(ctx, settings, target, artifacts)
 }
 
-// stand looks where the workflow stands. A run whose workflow the server has
-// forgotten is answered from its bundle: ended is true then, with its record.
+// stand looks where the workflow stands. A run that was never started is
+// started now. One that the server has forgotten is answered from its bundle:
+// ended is true then.
 func (c *carriage) stand(ctx context.Context) (s host.Standing, run record.Run, ended bool, err error) {
 	s, err = c.conn.Stand(ctx, c.entry.RunID)
 	var unknown *host.UnknownRunError
+	if errors.As(err, &unknown) && c.neverStarted() {
+		if c.lock == nil {
+			return s, run, false, usage("`starter resume "+c.entry.RunID+"` starts it", "run %s was written down but not started: its starter was killed, or is just starting", c.entry.RunID)
+		}
+		if err := c.startNow(ctx); err != nil {
+			return s, run, false, err
+		}
+		s, err = c.conn.Stand(ctx, c.entry.RunID)
+	}
 	if err == nil && s.Open {
 		return s, run, false, nil
 	}
@@ -66,4 +79,21 @@ func (c *carriage) stand(ctx context.Context) (s host.Standing, run record.Run, 
 			remedy: "its server's database is another one (CONCLAVE_STATE_DIR), or was removed; start the run anew"}
 	}
 	return s, run, true, nil
+}
+
+// neverStarted says that the run was written down and its starter died before it started the workflow: the first bundle is missing.
+func (c *carriage) neverStarted() bool {
+	_, err := os.Lstat(filepath.Join(c.entry.Bundle, "run.json"))
+	return errors.Is(err, os.ErrNotExist)
+}
+
+func (c *carriage) startNow(ctx context.Context) error {
+	var in loop.Input
+	if err := c.index.ReadStart(c.entry.RunID, &in); err != nil {
+		return usage("start it anew", "run %s was never started, and what it would start with is lost: %v", c.entry.RunID, err)
+	}
+	if err := makeBundle(c.entry); err != nil {
+		return err
+	}
+	return c.startWorkflow(ctx, in)
 }

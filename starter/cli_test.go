@@ -248,6 +248,17 @@ func TestBundleFolderThatCannotBeWritten(t *testing.T) {
 	require.Empty(t, runs)
 }
 
+func TestBundleFolderThatLeadsElsewhere(t *testing.T) {
+	c := newCLI(t)
+	elsewhere := t.TempDir()
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(c.repo, ".conclave")))
+	got := c.run("", "run", "--dry-run", "r")
+	require.Equal(t, exitUsage, got.code)
+	entries, err := os.ReadDir(elsewhere)
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}
+
 func TestStateFolderThatCannotBeWritten(t *testing.T) {
 	c := newCLI(t)
 	t.Setenv("CONCLAVE_STATE_DIR", filepath.Join(c.repo, "README", "state"))

@@ -51,11 +51,13 @@ func (a *app) launch(ctx context.Context, p *plan, configFile string) (*carriage
 	return c, nil
 }
 
+// start writes everything down before the run can be found, and lets it be found
+// before anything is started: whenever this process dies, resume can go on.
 func (c *carriage) start(ctx context.Context, p *plan, target host.Target) error {
 	if err := makeBundle(c.entry); err != nil {
 		return err
 	}
-	if err := c.index.Write(c.entry); err != nil {
+	if err := c.index.Reserve(c.entry.RunID); err != nil {
 		return usage("set CONCLAVE_STATE_DIR to a folder you can write", "%v", err)
 	}
 	var err error
@@ -64,16 +66,22 @@ func (c *carriage) start(ctx context.Context, p *plan, target host.Target) error
 	}
 	artifacts, err := store.OpenFolder(p.config.Host.Store)
 	if err != nil {
-		return usage("", "%v", err)
+		return usage("name another folder with --store or CONCLAVE_STORE", "%v", err)
 	}
 	in, err := input(ctx, p, c.entry, artifacts)
 	if err != nil {
 		return err
 	}
+	if err := c.index.WriteStart(c.entry.RunID, in); err != nil {
+		return err
+	}
+	if err := c.index.Write(c.entry); err != nil {
+		return err
+	}
 	if err := c.connect(ctx, p.config, target, artifacts); err != nil {
 		return err
 	}
-	return c.startWorkflow(ctx, in, string(p.requirement))
+	return c.startWorkflow(ctx, in)
 }
 
 func targetOf(c config.Config) (host.Target, error) {
@@ -103,12 +111,22 @@ func newEntry(p *plan, configFile string) runindex.Entry {
 	}
 }
 
-// makeBundle makes the bundle's folder before anything is paid for.
+// makeBundle makes the bundle's folder before anything is paid for. A link of
+// the repository that leads out of it is not followed.
 func makeBundle(e runindex.Entry) error {
-	err := os.MkdirAll(e.Bundle, 0o755)
-	ignore := filepath.Join(e.Source, ".conclave", ".gitignore")
-	if _, missing := os.Lstat(ignore); err == nil && errors.Is(missing, os.ErrNotExist) {
-		err = os.WriteFile(ignore, []byte("*\n"), 0o644)
+	root, err := os.OpenRoot(e.Source)
+	if err == nil {
+		defer func() { _ = root.Close() }()
+		var below string
+		if below, err = filepath.Rel(e.Source, e.Bundle); err == nil {
+			err = root.MkdirAll(below, 0o755)
+		}
+	}
+	const ignore = ".conclave/.gitignore"
+	if err == nil {
+		if _, missing := root.Lstat(ignore); errors.Is(missing, os.ErrNotExist) {
+			err = root.WriteFile(ignore, []byte("*\n"), 0o644)
+		}
 	}
 	if err != nil {
 		return usage("make .conclave in "+e.Source+" writable: the run's bundle goes there", "the bundle folder cannot be written: %v", err)
@@ -169,19 +187,23 @@ func checkSize(in loop.Input) error {
 	return nil
 }
 
-func (c *carriage) startWorkflow(ctx context.Context, in loop.Input, requirement string) error {
+func (c *carriage) startWorkflow(ctx context.Context, in loop.Input) error {
+	requirement, err := c.acts.Store.Get(ctx, in.Requirement)
+	if err != nil {
+		return &fault{code: exitStep, what: "the requirement of run " + c.entry.RunID + " is not in the store: " + err.Error()}
+	}
 	o := client.StartWorkflowOptions{
 		ID: c.entry.WorkflowID, TaskQueue: c.entry.TaskQueue,
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes:    workflows.StartAttributes(in, filepath.Base(c.entry.Source)),
 		StaticSummary:            cutBytes(c.entry.Title, summaryBytes),
-		StaticDetails:            cutBytes(requirement, detailsBytes),
+		StaticDetails:            cutBytes(string(requirement), detailsBytes),
 	}
 	if c.entry.Local() {
 		o.TaskQueue, o.WorkflowTaskTimeout = workflows.RunQueue(c.entry.RunID), taskTimeout
 	}
-	_, err := c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
+	_, err = c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
 	if unknownAttributes(err) {
 		c.app.say("note: the namespace %s does not know Conclave's search attributes; the run goes on without them", c.entry.Namespace)
 		in.Unindexed, o.TypedSearchAttributes = true, temporal.SearchAttributes{}

@@ -51,18 +51,52 @@ func (x Index) StateDir() string { return x.state }
 // Dir is the folder of one run in the state folder.
 func (x Index) Dir(runID string) string { return filepath.Join(x.state, "runs", runID) }
 
-// Write records a run, atomically.
+// Reserve makes a run's folder. The run is no run before Write.
+func (x Index) Reserve(runID string) error {
+	if err := os.MkdirAll(x.Dir(runID), 0o700); err != nil {
+		return fmt.Errorf("state folder: %w", err)
+	}
+	return nil
+}
+
+// Write records a run, atomically: from now on it can be found.
 func (x Index) Write(e Entry) error {
 	e.Schema = schema
 	dir := x.Dir(e.RunID)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("state folder (set CONCLAVE_STATE_DIR to a folder you can write): %w", err)
+	if err := x.Reserve(e.RunID); err != nil {
+		return err
 	}
 	content, err := json.MarshalIndent(e, "", "  ")
 	if err != nil {
 		return err
 	}
 	return replace(filepath.Join(dir, "run.json"), append(content, '\n'))
+}
+
+// startFile holds what a run is started with.
+const startFile = "start.json"
+
+// WriteStart keeps what the workflow is started with, so that a run whose
+// starter died before that can still be started.
+func (x Index) WriteStart(runID string, input any) error {
+	content, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	return replace(filepath.Join(x.Dir(runID), startFile), content)
+}
+
+// ReadStart reads what WriteStart kept.
+func (x Index) ReadStart(runID string, into any) error {
+	path := filepath.Join(x.Dir(runID), startFile)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // Forget removes a run's folder from the state folder, for a run that never started.

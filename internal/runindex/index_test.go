@@ -73,6 +73,25 @@ func TestFind(t *testing.T) {
 	}
 }
 
+func TestAReservedRunIsNoRun(t *testing.T) {
+	x := runindex.Open(t.TempDir())
+	require.NoError(t, x.Reserve("r-aaaaa"))
+	require.NoError(t, x.WriteStart("r-aaaaa", map[string]int{"n": 1}))
+	all, err := x.List()
+	require.NoError(t, err)
+	require.Empty(t, all)
+	require.NoError(t, x.Write(runindex.Entry{RunID: "r-aaaaa"}))
+	all, err = x.List()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	var start map[string]int
+	require.NoError(t, x.ReadStart("r-aaaaa", &start))
+	require.Equal(t, 1, start["n"])
+	require.ErrorIs(t, x.ReadStart("other", &start), os.ErrNotExist)
+	require.NoError(t, x.Forget("r-aaaaa"))
+	require.NoDirExists(t, x.Dir("r-aaaaa"))
+}
+
 func TestBundlesOfARepository(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, ".conclave", "runs", "a-aaaaa")
