@@ -46,13 +46,13 @@ func (p *pulse) run() {
 	}
 }
 
-// act notes the last action; the next beat carries it.
+// act notes the last action and beats; the SDK holds back what comes too often.
 func (p *pulse) act(action string) {
 	p.mu.Lock()
-	first := p.beat.Action == ""
+	changed := p.beat.Action != action
 	p.beat.Action = action
 	p.mu.Unlock()
-	if first {
+	if changed {
 		p.send()
 	}
 }

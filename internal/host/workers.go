@@ -17,8 +17,9 @@ import (
 const (
 	// stickyTimeout is how long a workflow task waits for a worker that died.
 	stickyTimeout = 500 * time.Millisecond
-	// beatCap keeps cancellations and the last action of an agent prompt.
-	beatCap = 5 * time.Second
+	// beatCap keeps cancellations and the last action of an agent prompt. The
+	// server is on this machine, so it may be asked more often than a cluster.
+	beatCap = time.Second
 	// stopMargin is what an activity may need after its agent was stopped.
 	stopMargin = 3 * time.Second
 )
