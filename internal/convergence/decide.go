@@ -146,6 +146,9 @@ func (m *Machine) review(s *State) []step {
 	if s.ReviewEvidence == nil {
 		return m.failStep(CodeEvidenceInvalid, "the evaluator gave no valid review evidence (inputHashes, workspaceFingerprint, proofArtifactDigest), so no seat can be asked")
 	}
+	if words := m.unwatchable(s); words != "" {
+		return m.failStep(CodeEvidenceInvalid, words)
+	}
 	if missing := m.missing(s, func(st NodeState) bool { return st.Code == FailEngineUnavailable }); len(missing) > 0 {
 		return m.unresolved(missing)
 	}
@@ -168,6 +171,20 @@ func (m *Machine) review(s *State) []step {
 		return []step{{kind: KindComplete}}
 	}
 	return m.withoutQuorum(s)
+}
+
+// unwatchable names the first seat that watches a key the evaluator did not
+// report.
+func (m *Machine) unwatchable(s *State) string {
+	if !m.rules.DemandWatchedKeys {
+		return ""
+	}
+	for _, seat := range m.seats {
+		if seat.view(s.ReviewEvidence) == nil && !lost(s, seat.id) {
+			return fmt.Sprintf("the evaluator did not report all that seat %s watches (%s), so it can not be asked", seat.id, strings.Join(seat.paths, ", "))
+		}
+	}
+	return ""
 }
 
 // candidates are the seats to ask, in declaration order.

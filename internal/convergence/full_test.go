@@ -108,6 +108,8 @@ func TestFullConvergesAfterConfirmRepairRecheckAndFinalReview(t *testing.T) {
 	require.Equal(t, ScopeAll, r.input().Scope)
 	r.start().says("A", blockWith(finding("F1", "high"), finding("F2", "low"))).says("B", pass)
 	r.expect("confirm confirm/1/F1/1")
+	require.Equal(t, "holds a finding that stands", r.m.Outcomes(r.s)["A"].Reason)
+	require.Equal(t, "accepted", r.m.Outcomes(r.s)["B"].Label)
 	command := r.command()
 	require.Equal(t, "B", command.NodeID, "an engine that did not raise it")
 	require.JSONEq(t, `{"positionSummary":"confirm/1/F1/1","lane":"B","findings":["F1"],"proof":"independent"}`, string(command.Input))

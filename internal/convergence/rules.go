@@ -60,6 +60,9 @@ type Rules struct {
 	// FingerprintBinds: a seat that watches everything loses its pass when the
 	// workspace fingerprint changes. Otherwise only hashes and proof are compared.
 	FingerprintBinds bool `json:"fingerprintBinds"`
+	// DemandWatchedKeys: evidence that lacks a key some seat watches ends the run
+	// before any seat is asked. Otherwise that seat is asked in vain.
+	DemandWatchedKeys bool `json:"demandWatchedKeys"`
 	// CountReturns: findingRounds counts rounds in which a known finding came
 	// back after a repair. Otherwise every report counts.
 	CountReturns bool `json:"countReturns"`
@@ -114,6 +117,7 @@ var V1 = Rules{
 	VerdictOnly:          true,
 	ForgetOnReask:        true,
 	FingerprintBinds:     true,
+	DemandWatchedKeys:    true,
 	CountReturns:         true,
 	BlockBeforeQuorum:    true,
 	MissingSeatStops:     true,

@@ -106,6 +106,9 @@ var sides = map[string]side{
 		r.start().done("rep", fields{}).start().done("gen", fields{})
 		return r.start().done("eval", with(evidenceOf("t1"), fields{"gateMet": true, "workspaceFingerprint": "t2"})).now()
 	}},
+	"DemandWatchedKeys": {base: V1, off: "dispatch review/1/A/1, dispatch review/1/B/1", on: "fail CONVERGENCE_REVIEW_EVIDENCE_INVALID", play: func(t *testing.T, rules Rules) string {
+		return plainDraft(newRun(t, rules, func(d *Definition) { d.node("A").EvidencePaths = []string{"docs/**"} })).now()
+	}},
 	"CountReturns": {base: V3, off: "fail FINDING_ESCALATED", on: "dispatch convergence/repair/1/1", play: func(t *testing.T, rules Rules) string {
 		return plainDraft(newRun(t, rules)).start().says("A", block("F1", "F1", "F1")).says("B", pass).now()
 	}},
