@@ -139,8 +139,17 @@ func (t *turn) checkUntouched(ctx context.Context, result *loop.TurnResult) erro
 	return nil
 }
 
+// longestAnswer bounds what is read as a review: parsing Markdown takes a
+// multiple of its size in memory, and no review is that long.
+const longestAnswer = 1 << 20
+
 // readReview reads the reviewer's answer. An answer that is not valid is no verdict.
 func (t *turn) readReview(ctx context.Context, result *loop.TurnResult) error {
+	if len(t.outcome.Final) > longestAnswer {
+		result.Class, result.Code = record.ClassMalformed, "RESULT_TOO_LARGE"
+		result.Message = fmt.Sprintf("the answer is %d bytes long; at most %d are read", len(t.outcome.Final), longestAnswer)
+		return nil
+	}
 	changed, err := t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
 	if err != nil {
 		return err
