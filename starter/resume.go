@@ -125,8 +125,13 @@ func (c *carriage) goOn(ctx context.Context) (bool, error) {
 	return true, c.signalResume(ctx)
 }
 
+// signalResume returns when the run has taken the signal in: before, it would still be seen waiting.
 func (c *carriage) signalResume(ctx context.Context) error {
-	if err := c.conn.SignalWorkflow(ctx, c.entry.WorkflowID, "", workflows.SignalResume, "starter resume"); err != nil {
+	err := c.conn.SignalWorkflow(ctx, c.entry.WorkflowID, "", workflows.SignalResume, "starter resume")
+	if err == nil {
+		err = host.AwaitTaken(ctx, c.conn.Client, c.entry.RunID)
+	}
+	if err != nil {
 		return &fault{code: exitStep, what: "run " + c.entry.RunID + " cannot be resumed: " + err.Error()}
 	}
 	return nil

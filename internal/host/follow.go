@@ -106,6 +106,23 @@ func AwaitLook(ctx context.Context, c client.Client, runID string) (Look, error)
 	}
 }
 
+// AwaitTaken waits until the workflow has taken in what was sent to it before, such as a signal.
+func AwaitTaken(ctx context.Context, c client.Client, runID string) error {
+	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	defer cancel()
+	for {
+		described, err := c.DescribeWorkflowExecution(ctx, workflows.WorkflowID(runID), "")
+		if err == nil && described.GetPendingWorkflowTask() == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(lookEvery / 5):
+		}
+	}
+}
+
 // LookAt asks a run where it stands.
 func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
