@@ -12,9 +12,11 @@ import (
 // Times of the activities, on one page (docs/architecture.md has the table).
 const (
 	heartbeat = 30 * time.Second
-	// grace is what an activity may need beyond its turn's time-out: stopping
-	// the agent, the snapshot, storing artifacts.
-	grace         = 2 * time.Minute
+	// grace is what an activity may need beyond its turn's time-out: the
+	// checkout, stopping the agent, the snapshot, storing artifacts. It is ample:
+	// the agent's own time is kept by its supervisor, and a dead worker is missed
+	// by its heartbeats.
+	grace         = 15 * time.Minute
 	prepareTime   = 10 * time.Minute
 	finishTime    = 5 * time.Minute
 	finishStart   = time.Minute
@@ -25,8 +27,12 @@ const (
 )
 
 // lostWorkersOnly repeats an attempt whose worker died or shut down. Everything
-// else an activity of this policy reports as a result or as a non-retryable error.
-var lostWorkersOnly = &temporal.RetryPolicy{InitialInterval: lostWorker, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second}
+// else an activity of this policy reports as a result or as a non-retryable error;
+// an attempt that used up all its time would use it up again.
+var lostWorkersOnly = &temporal.RetryPolicy{
+	InitialInterval: lostWorker, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second,
+	NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose"},
+}
 
 var fewRetries = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: sourceRetries}
 
@@ -49,9 +55,13 @@ func options(call loop.Call, queues loop.Queues) workflow.ActivityOptions {
 			StartToCloseTimeout: prepareTime, RetryPolicy: fewRetries,
 		}
 	default:
-		return workflow.ActivityOptions{
+		o := workflow.ActivityOptions{
 			TaskQueue: queues.Source, Summary: call.Summary, HeartbeatTimeout: heartbeat,
-			StartToCloseTimeout: finishTime, ScheduleToStartTimeout: finishStart, RetryPolicy: fewRetries,
+			StartToCloseTimeout: finishTime, RetryPolicy: fewRetries,
 		}
+		if queues.Shared { // a local run cannot end without its starter, which lands as soon as it is back
+			o.ScheduleToStartTimeout = finishStart
+		}
+		return o
 	}
 }

@@ -27,10 +27,8 @@ func ReviewLoop(ctx workflow.Context, in loop.Input) (loop.Result, error) {
 type reviewLoop struct {
 	in       loop.Input
 	progress *loop.Progress
-	// stopTurns cancels the turns that run now; nil between them.
+	// stopTurns cancels what runs now and may be interrupted; nil while nothing does.
 	stopTurns workflow.CancelFunc
-	// goOn counts the resume signals that were received.
-	goOn int
 	// shown is the last state that was published as search attributes.
 	shown string
 }
@@ -82,7 +80,6 @@ func (r *reviewLoop) run(ctx workflow.Context) (loop.Result, error) {
 // perform runs the calls in parallel and takes in each result as it comes.
 func (r *reviewLoop) perform(ctx workflow.Context, calls []loop.Call) {
 	scope, stop := r.scope(ctx, calls[0])
-	r.stopTurns = stop
 	group := workflow.NewWaitGroup(ctx)
 	for _, call := range calls {
 		group.Add(1)
@@ -100,13 +97,16 @@ func (r *reviewLoop) perform(ctx workflow.Context, calls []loop.Call) {
 }
 
 // scope is the context of a batch: landing and the bundle outlive a
-// cancellation, turns can be stopped without ending the run.
+// cancellation and an interruption, everything else can be stopped without
+// ending the run.
 func (r *reviewLoop) scope(ctx workflow.Context, call loop.Call) (workflow.Context, workflow.CancelFunc) {
 	switch call.Kind {
 	case loop.CallLand, loop.CallBundle:
 		return workflow.NewDisconnectedContext(ctx)
 	default:
-		return workflow.WithCancel(ctx)
+		scope, stop := workflow.WithCancel(ctx)
+		r.stopTurns = stop
+		return scope, stop
 	}
 }
 
@@ -121,7 +121,7 @@ func (r *reviewLoop) finish(ctx workflow.Context, call loop.Call) {
 		}
 		timer := workflow.NewTimerWithOptions(ctx, again.After, workflow.TimerOptions{Summary: "waits: " + again.Why})
 		if err := timer.Get(ctx, nil); err != nil {
-			r.progress.Done(again.Call, loop.Outcome{Failure: failure(err)}, workflow.Now(ctx))
+			r.progress.Done(again.Call, loop.Outcome{Failure: failure(ctx, err)}, workflow.Now(ctx))
 			return
 		}
 		call = again.Call
@@ -148,7 +148,7 @@ func (r *reviewLoop) execute(ctx workflow.Context, call loop.Call) loop.Outcome 
 		err = fmt.Errorf("no activity for a call of kind %q", call.Kind)
 	}
 	if err != nil {
-		return loop.Outcome{Failure: failure(err)}
+		return loop.Outcome{Failure: failure(ctx, err)}
 	}
 	return out
 }

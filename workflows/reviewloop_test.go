@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
 
 	"conclave/activities"
 	"conclave/internal/artifact"
@@ -39,6 +40,14 @@ func newInput() loop.Input {
 }
 
 func newEnvironment(t *testing.T) *testsuite.TestWorkflowEnvironment {
+	env := bareEnvironment(t)
+	prepares(env)
+	finishes(env)
+	return env
+}
+
+// bareEnvironment answers no activity but Verify.
+func bareEnvironment(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
@@ -46,12 +55,20 @@ func newEnvironment(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	var a *activities.Activities
 	a.RegisterTurns(env)
 	a.RegisterSource(env)
-	env.OnActivity(a.PrepareRun, mock.Anything, mock.Anything).Return(&loop.Prepared{Base: loop.Snapshot{Commit: "b", Tree: "t0"}}, nil).Maybe()
-	env.OnActivity(a.WriteBundle, mock.Anything, mock.Anything).Return(nil).Maybe()
-	env.OnActivity(a.Land, mock.Anything, mock.Anything).Return(&loop.Landed{Branch: "conclave/r", Commit: "c"}, nil).Maybe()
 	env.OnActivity(a.Verify, mock.Anything, mock.Anything).Return(&loop.VerifyResult{Class: record.ClassOK, Gate: loop.GateNotRun}, nil).Maybe()
 	t.Cleanup(func() { env.AssertExpectations(t) })
 	return env
+}
+
+func prepares(env *testsuite.TestWorkflowEnvironment) {
+	var a *activities.Activities
+	env.OnActivity(a.PrepareRun, mock.Anything, mock.Anything).Return(&loop.Prepared{Base: loop.Snapshot{Commit: "b", Tree: "t0"}}, nil).Maybe()
+}
+
+func finishes(env *testsuite.TestWorkflowEnvironment) {
+	var a *activities.Activities
+	env.OnActivity(a.WriteBundle, mock.Anything, mock.Anything).Return(nil).Maybe()
+	env.OnActivity(a.Land, mock.Anything, mock.Anything).Return(&loop.Landed{Branch: "conclave/r", Commit: "c"}, nil).Maybe()
 }
 
 var writer = record.Engine{Adapter: "claude", Provider: "anthropic", ModelFamily: "claude", Model: "m1"}
@@ -105,6 +122,10 @@ func TestPolicies(t *testing.T) {
 		require.Less(t, o.beat, o.start)
 	}
 	require.True(t, turn.WaitForCancellation)
+	for _, o := range []workflow.ActivityOptions{turn, verify} {
+		require.Zero(t, o.RetryPolicy.MaximumAttempts, "lost workers are no failure")
+		require.Contains(t, o.RetryPolicy.NonRetryableErrorTypes, "TemporalTimeout:StartToClose", "a turn that used up its time is not paid again")
+	}
 }
 
 func TestInterruptCancelsTheTurnAndResumeAsksAgain(t *testing.T) {
@@ -186,4 +207,96 @@ func TestOtherCodeIsRefusedBeforeAnyStep(t *testing.T) {
 	in.Rules = "conclave/v9"
 	env.ExecuteWorkflow(ReviewLoop, in)
 	require.ErrorContains(t, env.GetWorkflowError(), "STORED_GRAPH_MISMATCH")
+}
+
+// waiting asks a test run whether it waits.
+func waiting(t *testing.T, env *testsuite.TestWorkflowEnvironment) bool {
+	answer, err := env.QueryWorkflow(QueryStatus)
+	require.NoError(t, err)
+	var run record.Run
+	require.NoError(t, answer.Get(&run))
+	return run.Stop == record.StopInterrupted && run.Waiting != ""
+}
+
+// converges runs the input and wants it to converge and land.
+func converges(t *testing.T, env *testsuite.TestWorkflowEnvironment) {
+	t.Helper()
+	env.ExecuteWorkflow(ReviewLoop, newInput())
+	require.NoError(t, env.GetWorkflowError())
+	var result loop.Result
+	require.NoError(t, env.GetWorkflowResult(&result))
+	require.Equal(t, record.Converged, result.Stop, result.Message)
+	require.True(t, result.Landed)
+}
+
+// answers plays every turn without trouble.
+func answers(env *testsuite.TestWorkflowEnvironment) {
+	var a *activities.Activities
+	env.OnActivity(a.RunTurn, mock.Anything, mock.Anything).Return(func(_ context.Context, r *loop.TurnRequest) (*loop.TurnResult, error) {
+		if r.Writing {
+			return wrote(), nil
+		}
+		return passed(), nil
+	})
+}
+
+func TestInterruptBeforeTheRunIsPreparedCanBeResumed(t *testing.T) {
+	env := bareEnvironment(t)
+	var a *activities.Activities
+	prepared := 0
+	env.OnActivity(a.PrepareRun, mock.Anything, mock.Anything).Return(func(context.Context, *loop.PrepareRequest) (*loop.Prepared, error) {
+		prepared++
+		return &loop.Prepared{Base: loop.Snapshot{Commit: "b", Tree: "t0"}}, nil
+	}).After(time.Minute)
+	finishes(env)
+	answers(env)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(SignalInterrupt, "ctrl-c") }, time.Second)
+	env.RegisterDelayedCallback(func() {
+		require.True(t, waiting(t, env))
+		env.SignalWorkflow(SignalResume, "go on")
+	}, time.Hour)
+	converges(t, env)
+}
+
+func TestInterruptStopsNeitherLandingNorTheBundle(t *testing.T) {
+	env := bareEnvironment(t)
+	var a *activities.Activities
+	prepares(env)
+	answers(env)
+	env.OnActivity(a.Land, mock.Anything, mock.Anything).Return(&loop.Landed{Branch: "conclave/r", Commit: "c"}, nil).After(time.Minute)
+	bundles := 0
+	env.OnActivity(a.WriteBundle, mock.Anything, mock.Anything).Return(func(context.Context, *loop.BundleRequest) error {
+		bundles++
+		return nil
+	}).After(time.Minute)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(SignalInterrupt, "while it lands") }, 90*time.Second)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(SignalInterrupt, "while the bundle is written") }, 150*time.Second)
+	converges(t, env)
+	require.Equal(t, 2, bundles)
+}
+
+// Clients see that the run waits before its bundle is written: a resume that
+// comes in between is not lost.
+func TestAResumeWhileTheWaitBeginsCounts(t *testing.T) {
+	env := bareEnvironment(t)
+	var a *activities.Activities
+	prepares(env)
+	env.OnActivity(a.Land, mock.Anything, mock.Anything).Return(&loop.Landed{Branch: "conclave/r", Commit: "c"}, nil)
+	env.OnActivity(a.WriteBundle, mock.Anything, mock.Anything).Return(nil).After(time.Minute)
+	writes := 0
+	env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return r.Writing })).Return(
+		func(context.Context, *loop.TurnRequest) (*loop.TurnResult, error) {
+			if writes++; writes == 1 {
+				return &loop.TurnResult{Class: record.ClassAborted, Code: "ABORTED"}, nil
+			}
+			return wrote(), nil
+		}).After(10 * time.Second)
+	env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return !r.Writing })).Return(passed(), nil)
+	env.RegisterDelayedCallback(func() { env.SignalWorkflow(SignalInterrupt, "ctrl-c") }, 65*time.Second)
+	env.RegisterDelayedCallback(func() {
+		require.True(t, waiting(t, env))
+		env.SignalWorkflow(SignalResume, "at once")
+	}, 80*time.Second)
+	env.SetTestTimeout(5 * time.Second)
+	converges(t, env)
 }

@@ -22,7 +22,7 @@ func (r *reviewLoop) listen(ctx workflow.Context) {
 			})
 			selector.AddReceive(resume, func(c workflow.ReceiveChannel, _ bool) {
 				c.Receive(ctx, nil)
-				r.goOn++
+				r.progress.AskResume()
 			})
 			selector.Select(ctx)
 		}
@@ -35,11 +35,11 @@ func (r *reviewLoop) drain(ctx workflow.Context) {
 		r.interrupt()
 	}
 	for workflow.GetSignalChannel(ctx, SignalResume).ReceiveAsync(nil) {
-		r.goOn++
+		r.progress.AskResume()
 	}
 }
 
-// interrupt pauses the run and stops the turns that run now.
+// interrupt pauses the run and stops what may be interrupted.
 func (r *reviewLoop) interrupt() {
 	r.progress.Interrupt("interrupted")
 	if r.stopTurns != nil {
@@ -47,22 +47,22 @@ func (r *reviewLoop) interrupt() {
 	}
 }
 
-// wait sleeps until somebody resumes the run or cancels it. Signals that came
-// before the wait began asked for something else and do not count.
+// wait sleeps until somebody resumes the run or cancels it.
 func (r *reviewLoop) wait(ctx workflow.Context) {
-	seen := r.goOn
-	if err := workflow.Await(ctx, func() bool { return r.goOn > seen }); err == nil {
+	if err := workflow.Await(ctx, func() bool { return r.progress.ResumeAsked }); err == nil {
 		r.progress.Resumed("resumed by a person")
 	}
 }
 
-// failure translates an activity's error into the form's words.
-func failure(err error) *loop.Failure {
+// failure translates an activity's error into the form's words. What was asked
+// to stop was interrupted, whatever it ended with: the server does not repeat
+// an attempt then whose worker is lost.
+func failure(ctx workflow.Context, err error) *loop.Failure {
 	var canceled *temporal.CanceledError
 	var timeout *temporal.TimeoutError
 	var application *temporal.ApplicationError
 	switch {
-	case errors.As(err, &canceled):
+	case ctx.Err() != nil, errors.As(err, &canceled):
 		return &loop.Failure{Code: "ABORTED", Message: "interrupted"}
 	case errors.As(err, &timeout):
 		return &loop.Failure{Code: "TIMEOUT", Message: "timed out: " + timeout.Message()}

@@ -55,6 +55,9 @@ func (p *Progress) Done(call Call, out Outcome, now time.Time) *Again {
 }
 
 func (p *Progress) prepareDone(out Outcome) {
+	if out.Failure != nil && out.Failure.Code == "ABORTED" {
+		return // Next waits, or ends a cancelled run
+	}
 	if out.Failure != nil {
 		p.Failure = "the run could not be prepared: " + out.Failure.Message
 		return
@@ -75,6 +78,9 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 	result := *out.Turn
 	p.receipt(call, result)
 	if again := p.again(call, result); again != nil {
+		if result.Usage != nil { // what a failed try consumed was paid too
+			p.Run.Usage = sum(p.Run.Usage, result.Usage)
+		}
 		return again
 	}
 	step := p.finishStep(call, result, now)
@@ -162,7 +168,7 @@ func (p *Progress) seatDone(call Call, result TurnResult) {
 }
 
 func (p *Progress) nodeFailed(call Call, step *record.Step, result TurnResult) {
-	if call.Turn.Seat != "" {
+	if call.Turn.Seat != "" && result.Class != record.ClassAborted { // an interrupted seat gave no answer to complain about
 		p.Answers[call.Turn.Seat] = answer{Problem: step.Message}
 	}
 	p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(result)})

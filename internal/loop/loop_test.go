@@ -452,3 +452,67 @@ func TestUsageThatNobodyReportedIsUnknown(t *testing.T) {
 	require.Equal(t, &record.Usage{InputTokens: 10, Unknown: 2}, w.record().Usage)
 	require.Nil(t, w.record().Steps[2].Usage)
 }
+
+func TestAnInterruptedSeatIsNotBlamed(t *testing.T) {
+	in := input(3)
+	w := newWorld(t, in)
+	w.answers["review codex"] = func(loop.Call) loop.Outcome {
+		w.progress.Interrupt("interrupted")
+		return troubled(record.ClassAborted, "ABORTED")
+	}
+	require.Equal(t, loop.CallWait, w.run())
+	w.answers["review codex"] = nil
+	w.progress.Resumed("again")
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop)
+	again := w.turns[len(w.turns)-1]
+	require.Equal(t, "codex", again.Seat)
+	require.Empty(t, again.Reask, "it gave no answer that did not count")
+	w.checkReplay(in)
+}
+
+func TestARunThatEndsIsNotPaused(t *testing.T) {
+	for _, kind := range []loop.Kind{loop.CallLand, loop.CallBundle} {
+		in := input(3)
+		w := newWorld(t, in)
+		w.onCall = func(c loop.Call) {
+			if c.Kind == kind && w.record().Stop.Final() {
+				w.progress.Interrupt("interrupted")
+			}
+		}
+		require.Equal(t, loop.CallFinish, w.run())
+		require.Equal(t, record.Converged, w.record().Stop)
+		require.Equal(t, 0, w.record().ExitCode)
+		w.checkReplay(in)
+	}
+}
+
+func TestOnlyAWaitingRunIsResumed(t *testing.T) {
+	w := newWorld(t, input(3))
+	w.answers["implement"] = func(loop.Call) loop.Outcome {
+		w.progress.Interrupt("interrupted")
+		w.progress.AskResume() // it does not wait yet: this asks for nothing
+		return troubled(record.ClassAborted, "ABORTED")
+	}
+	require.Equal(t, loop.CallWait, w.run())
+	require.False(t, w.progress.ResumeAsked)
+	w.progress.AskResume()
+	require.True(t, w.progress.ResumeAsked)
+	w.progress.Resumed("again")
+	require.False(t, w.progress.ResumeAsked)
+}
+
+func TestFailedTriesAreInTheBill(t *testing.T) {
+	w := newWorld(t, input(3))
+	tries := 0
+	w.answers["implement"] = func(loop.Call) loop.Outcome {
+		out := wrote("tree-1", true)
+		if tries++; tries == 1 {
+			out = troubled(record.ClassTransient, "EFFECT_FAILED")
+			out.Turn.Usage = &record.Usage{InputTokens: 7}
+		}
+		return out
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	require.EqualValues(t, 17, w.record().Usage.InputTokens)
+}

@@ -47,6 +47,8 @@ func (p *Progress) Next(now time.Time) []Call {
 	switch {
 	case p.Failure != "" || p.Cancel:
 		return p.end(now)
+	case p.Prepared == nil && p.Interrupted:
+		return p.wait("interrupted before the run was prepared", now)
 	case p.Prepared == nil:
 		return []Call{{Kind: CallPrepare, Summary: "prepare · resolve where the run starts", Prepare: &PrepareRequest{
 			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now,
@@ -105,7 +107,8 @@ func (p *Progress) begin(command convergence.Command, now time.Time) Call {
 	return call
 }
 
-// wait brings the bundle up to date and then waits for a signal.
+// wait brings the bundle up to date and then waits for a signal. The record
+// says so from the beginning: a resume that comes while the bundle is written counts.
 func (p *Progress) wait(reason string, now time.Time) []Call {
 	p.Run.Waiting = reason
 	p.settleWait()

@@ -32,8 +32,10 @@ type Carry struct {
 	// Failure is why a step outside the machine ended the run.
 	Failure string `json:"failure,omitempty"`
 	Cancel  bool   `json:"cancel,omitempty"`
-	// Interrupted says that a person stopped the turns and may resume the run.
+	// Interrupted says that a person stopped the turns and may resume the run;
+	// ResumeAsked that somebody did while the run waited.
 	Interrupted bool      `json:"interrupted,omitempty"`
+	ResumeAsked bool      `json:"resume_asked,omitempty"`
 	Started     time.Time `json:"started"`
 	// Bundled is the mark of the last bundle; Landed says that landing was tried.
 	Bundled     string `json:"bundled,omitempty"`

@@ -95,16 +95,24 @@ func (p *Progress) interruptSteps() {
 	}
 }
 
-// Interrupt pauses the run at once; running turns are ended by the caller.
+// Interrupt pauses the run at once; running turns are ended by the caller. A
+// run that only has to land and to write its bundle is not held up.
 func (p *Progress) Interrupt(reason string) {
+	if p.Run.Stop.Final() {
+		return
+	}
 	p.Interrupted = true
 	p.event(convergence.EventLimit, map[string]any{"reason": reason})
 }
 
+// AskResume notes that somebody wants a waiting run to go on. A run that does
+// not wait was asked for nothing.
+func (p *Progress) AskResume() { p.ResumeAsked = p.Run.Waiting != "" }
+
 // Resumed lets a waiting run go on.
 func (p *Progress) Resumed(reason string) {
 	p.Waits++
-	p.Interrupted = false
+	p.Interrupted, p.ResumeAsked = false, false
 	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
 	p.event(convergence.EventRunResumed, map[string]any{"reason": reason})
 }
