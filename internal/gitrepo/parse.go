@@ -15,29 +15,36 @@ const (
 	modeNone       = "000000"
 )
 
-// treeEntry is one line of ls-tree or ls-files -s.
+// treeEntry is one line of ls-tree.
 type treeEntry struct{ mode, id, path string }
 
 // parseTree reads `ls-tree -r -z`: "mode type id TAB path".
 func parseTree(out []byte) []treeEntry {
-	return parseEntries(out, 2)
-}
-
-// parseStage reads `ls-files -s -z`: "mode id stage TAB path".
-func parseStage(out []byte) []treeEntry {
-	return parseEntries(out, 1)
-}
-
-func parseEntries(out []byte, idField int) []treeEntry {
 	var entries []treeEntry
 	for _, record := range splitZ(out) {
 		head, path, ok := strings.Cut(record, "\t")
 		fields := strings.Fields(head)
 		if ok && len(fields) == 3 {
-			entries = append(entries, treeEntry{mode: fields[0], id: fields[idField], path: path})
+			entries = append(entries, treeEntry{mode: fields[0], id: fields[2], path: path})
 		}
 	}
 	return entries
+}
+
+// stagedGitlinks reads `ls-files -s -z` ("mode id stage TAB path") for the paths of submodules.
+func stagedGitlinks(out []byte) []string {
+	var links []string
+	for len(out) > 0 {
+		record, rest, _ := bytes.Cut(out, []byte{0})
+		out = rest
+		if !bytes.HasPrefix(record, []byte(modeGitlink+" ")) {
+			continue
+		}
+		if _, path, ok := bytes.Cut(record, []byte("\t")); ok {
+			links = append(links, string(path))
+		}
+	}
+	return links
 }
 
 // gitlinksOf gives the paths of submodules.

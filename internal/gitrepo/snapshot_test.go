@@ -275,3 +275,20 @@ func TestAChangeWithinOneClockTickIsSeen(t *testing.T) {
 		at = snap.Commit
 	}
 }
+
+func TestAnIndexThatMovesToAnotherTreeKeepsItsFileTimes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, map[string]string{"a": "1", "b": "2", "c/d": "3"})
+	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
+	write(t, dir, "a", "changed")
+	write(t, dir, "new", "n")
+	f.snapshot(t, dir, f.base.ID)
+	write(t, dir, "new", "n again")
+	w, unlock, err := f.repo.openAt(t.Context(), dir, f.base.ID)
+	require.NoError(t, err)
+	defer unlock()
+	s, err := w.scanFiles(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, pathsOf(s.changed), "only what differs has to be read again")
+	require.Equal(t, []string{"new"}, s.untracked)
+}

@@ -137,8 +137,8 @@ func (w *workspace) hold(ctx context.Context, tree string) error {
 	if err := w.forget(); err != nil {
 		return err
 	}
-	if _, err := w.git(ctx, "read-tree", "-m", tree); err != nil {
-		// A damaged or half-merged index has nothing worth keeping.
+	if _, err := w.git(ctx, "read-tree", "--reset", tree); err != nil {
+		// A damaged index has nothing worth keeping.
 		if removeErr := os.Remove(w.indexFile()); removeErr != nil && !errors.Is(removeErr, os.ErrNotExist) {
 			return removeErr
 		}
@@ -159,7 +159,7 @@ func (w *workspace) settle(ctx context.Context, tree string, gitlinks bool) erro
 	if err != nil {
 		return err
 	}
-	w.gitlinks = gitlinksOf(parseStage(out))
+	w.gitlinks = stagedGitlinks(out)
 	return w.remember(indexState{Tree: tree, Gitlinks: w.gitlinks})
 }
 
