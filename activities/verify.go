@@ -172,11 +172,12 @@ func (v *verification) digestGlobs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.result.Globs = map[string]string{}
 	for _, glob := range v.req.Globs {
-		if v.result.Globs[glob], err = repo.GlobTree(ctx, v.req.From.Commit, []string{glob}); err != nil {
+		digest, err := repo.GlobTree(ctx, v.req.From.Commit, []string{glob})
+		if err != nil {
 			return err
 		}
+		v.result.Globs = append(v.result.Globs, digest)
 	}
 	return nil
 }

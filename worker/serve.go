@@ -61,6 +61,7 @@ func open(h config.Host, c client.Client) (*activities.Activities, error) {
 }
 
 func (s settings) poll(ctx context.Context, c client.Client, acts *activities.Activities, queue string, logger *zap.Logger) error {
+	host.NameBuild()
 	fatal := make(chan error, 2)
 	options := worker.Options{
 		MaxConcurrentActivityExecutionSize:     s.slots,

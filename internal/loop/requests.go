@@ -152,15 +152,16 @@ type VerifyRequest struct {
 // VerifyResult is how the verifier ended.
 type VerifyResult struct {
 	// Gate is pass, fail or not-run; empty when the command could not be judged.
-	Gate       string                  `json:"gate,omitempty"`
-	ExitCode   int                     `json:"exit_code"`
-	Class      record.Class            `json:"class"`
-	Code       string                  `json:"code,omitempty"`
-	Message    string                  `json:"message,omitempty"`
-	Failure    artifact.Ref            `json:"failure"`
-	Lint       artifact.Ref            `json:"lint"`
-	Restored   []string                `json:"restored,omitempty"`
-	Globs      map[string]string       `json:"globs,omitempty"`
+	Gate     string       `json:"gate,omitempty"`
+	ExitCode int          `json:"exit_code"`
+	Class    record.Class `json:"class"`
+	Code     string       `json:"code,omitempty"`
+	Message  string       `json:"message,omitempty"`
+	Failure  artifact.Ref `json:"failure"`
+	Lint     artifact.Ref `json:"lint"`
+	Restored []string     `json:"restored,omitempty"`
+	// Globs are the digests of the requested globs, in their order.
+	Globs      []string                `json:"globs,omitempty"`
 	Artifacts  map[string]artifact.Ref `json:"artifacts,omitempty"`
 	DurationMS int64                   `json:"duration_ms"`
 	Attempt    int                     `json:"attempt"`
