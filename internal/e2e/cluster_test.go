@@ -26,14 +26,15 @@ type cluster struct {
 	store   string
 }
 
-// newCluster starts the server and ends it with the test.
-func newCluster(l *lab, attributes map[string]string) cluster {
+// newCluster starts the server, with more arguments if need be, and ends it with the test.
+func newCluster(l *lab, attributes map[string]string, more ...string) cluster {
 	l.t.Helper()
 	ready := filepath.Join(l.dir, "ready.json")
 	args := []string{
 		"server", "start-dev", "--headless", "--port", fmt.Sprint(freePort(l.t)),
 		"--db-filename", filepath.Join(l.dir, "cluster.db"), "--ready-file", ready,
 	}
+	args = append(args, more...)
 	for name, kind := range attributes {
 		args = append(args, "--search-attribute", name+"="+kind)
 	}
