@@ -52,7 +52,11 @@ func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof st
 	}
 	var raisers []Target
 	for _, r := range st.RaisedBy {
-		if l := m.Lane(r.Seat); l.ID != "" {
+		id := r.Seat
+		if id == finalSeat {
+			id = m.finalLane(s) // whose engine it borrowed
+		}
+		if l := m.Lane(id); l.ID != "" {
 			raisers = append(raisers, l.Requested)
 		}
 	}

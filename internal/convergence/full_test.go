@@ -308,7 +308,9 @@ func TestFinalReview(t *testing.T) {
 		return fullRun(t, edits...).draft("t1").start().says("A", blockWith(finding("F1", "low"))).says("B", pass).expect("dispatch final/1/A/1").start()
 	}
 	start().final(blockWith(finding("F1", "high"))).expect("complete") // a known one changes nothing
-	r := start().final(blockWith(finding("F9", "high"))).expect("confirm confirm/1/F9/1").start().confirm("F9", true)
+	r := start().final(blockWith(finding("F9", "high"))).expect("confirm confirm/1/F9/1")
+	require.Equal(t, "B", r.command().NodeID, "the final review ran on the engine of A")
+	r.start().confirm("F9", true)
 	r.expect("dispatch convergence/repair/1/1").start().fixed("t2", true, "F9", "fixed").verify("t2", true)
 	require.Equal(t, []string{"F9"}, r.input().Recheck, "the first voting seat rechecks it")
 	r.start().says("A", rechecked("pass", "F9", "addressed")).says("B", pass).expect("complete")
