@@ -17,8 +17,9 @@ func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
 	end := host.End{Closed: true}
 	if err := c.conn.GetWorkflow(ctx, c.entry.WorkflowID, "").Get(ctx, &result); err != nil {
 		run, missing := readRecord(c.entry)
-		if missing != nil {
-			return &fault{code: exitStep, what: "run " + c.entry.RunID + " ended without a result: " + err.Error()}
+		if missing != nil || !run.Stop.Final() { // terminated, or failed: nothing says that it succeeded
+			return &fault{code: exitStep, what: "run " + c.entry.RunID + " ended without a result: " + err.Error(),
+				remedy: "what it left is in " + c.entry.Bundle + "; start a new run"}
 		}
 		result = loop.Result{RunID: run.RunID, Stop: run.Stop, ExitCode: run.ExitCode, Iterations: run.Iterations, Landed: run.Landed, Branch: run.Branch, Message: run.Message}
 	} else if !result.Landed && c.lock != nil {
