@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -48,7 +49,11 @@ func (w *workspace) scanOnce(ctx context.Context) (s scan, denied bool, err erro
 		return s, false, fmt.Errorf("list files of %s: %w", w.root, other.err)
 	}
 	changes, _ := parseRaw(diff)
-	s.tracked(w.root, append(changes, w.buriedGitlinks()...))
+	lost, err := w.behindLoops(ctx, warnings)
+	if err != nil {
+		return s, false, err
+	}
+	s.tracked(w.root, append(append(changes, w.buriedGitlinks()...), lost...))
 	if err := w.untracked(ctx, &s, other.paths); err != nil {
 		return s, false, err
 	}
@@ -104,6 +109,25 @@ func (w *workspace) buriedGitlinks() []rawChange {
 		}
 	}
 	return changes
+}
+
+// behindLoops finds the tracked files in whose folder's place a link to itself lies. Git's comparison only warns of
+// them and takes them for unchanged.
+func (w *workspace) behindLoops(ctx context.Context, warnings []byte) ([]rawChange, error) {
+	if w.foreign || !bytes.Contains(warnings, []byte("Too many levels of symbolic links")) {
+		return nil, nil // of the user's files only those git names are taken: others may be left out by choice (sparse)
+	}
+	out, err := w.git(ctx, "ls-files", "-z")
+	if err != nil {
+		return nil, err
+	}
+	var changes []rawChange
+	for _, path := range splitZ(out) {
+		if kindAt(w.root, path) == kindNothing && !slices.Contains(w.gitlinks, path) {
+			changes = append(changes, rawChange{status: 'D', path: path})
+		}
+	}
+	return changes, nil
 }
 
 // untracked sorts untracked names, and walks nested repositories for their files.

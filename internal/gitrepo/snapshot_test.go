@@ -292,3 +292,23 @@ func TestAnIndexThatMovesToAnotherTreeKeepsItsFileTimes(t *testing.T) {
 	require.Equal(t, []string{"a"}, pathsOf(s.changed), "only what differs has to be read again")
 	require.Equal(t, []string{"new"}, s.untracked)
 }
+
+func TestALinkToItselfInPlaceOfAFolder(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, map[string]string{"d/a": "1", "x.log/b": "2", "c": "3"})
+	dir := f.checkout(t, "w", f.base.ID, CheckoutOptions{})
+	want := listFiles(t, dir)
+	write(t, f.repo.Dir(), "info/exclude", "*.log\n")
+	for _, name := range []string{"d", "x.log"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+		require.NoError(t, os.Symlink(name, filepath.Join(dir, name)))
+	}
+	diffs, err := f.repo.Differences(t.Context(), dir, f.base.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"d", "d/a", "x.log/b"}, diffs)
+	snap := f.snapshot(t, dir, f.base.ID)
+	require.Equal(t, map[string]string{"c": "file 3", "d": "link d"}, listFiles(t, f.checkout(t, "c", snap.Commit, CheckoutOptions{})))
+	_, err = f.repo.Restore(t.Context(), dir, f.base.ID, nil)
+	require.NoError(t, err)
+	require.Equal(t, want, listFiles(t, dir))
+}
