@@ -16,8 +16,8 @@ import (
 const (
 	// ReviewLoopName is the workflow type of `starter run`.
 	ReviewLoopName = "ReviewLoop"
-	// SignalInterrupt ends running agents and pauses the run; SignalResume lets
-	// it go on. Both carry an optional reason as a string.
+	// SignalInterrupt ends running agents and pauses the run; SignalResume, with a
+	// loop.Resume, lets it go on.
 	SignalInterrupt = "interrupt"
 	SignalResume    = "resume"
 	// QueryStatus answers the run record, QueryBundle the record with its events.

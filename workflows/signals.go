@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
@@ -21,8 +22,9 @@ func (r *reviewLoop) listen(ctx workflow.Context) {
 				r.interrupt()
 			})
 			selector.AddReceive(resume, func(c workflow.ReceiveChannel, _ bool) {
-				c.Receive(ctx, nil)
-				r.progress.AskResume()
+				var raw converter.RawValue // whatever a client sends
+				c.Receive(ctx, &raw)
+				r.progress.AskResume(loop.ReadResume(raw.Payload().GetData()))
 			})
 			selector.Select(ctx)
 		}
@@ -34,8 +36,12 @@ func (r *reviewLoop) drain(ctx workflow.Context) {
 	for workflow.GetSignalChannel(ctx, SignalInterrupt).ReceiveAsync(nil) {
 		r.interrupt()
 	}
-	for workflow.GetSignalChannel(ctx, SignalResume).ReceiveAsync(nil) {
-		r.progress.AskResume()
+	for {
+		var raw converter.RawValue
+		if !workflow.GetSignalChannel(ctx, SignalResume).ReceiveAsync(&raw) {
+			return
+		}
+		r.progress.AskResume(loop.ReadResume(raw.Payload().GetData()))
 	}
 }
 
@@ -49,8 +55,8 @@ func (r *reviewLoop) interrupt() {
 
 // wait sleeps until somebody resumes the run or cancels it.
 func (r *reviewLoop) wait(ctx workflow.Context) {
-	if err := workflow.Await(ctx, func() bool { return r.progress.ResumeAsked }); err == nil {
-		r.progress.Resumed("resumed by a person")
+	if err := workflow.Await(ctx, func() bool { return r.progress.ResumeAsked != nil }); err == nil {
+		r.progress.Resumed()
 	}
 }
 

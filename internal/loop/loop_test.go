@@ -348,7 +348,8 @@ func TestInterruptedRunsWaitAndGoOn(t *testing.T) {
 			require.Equal(t, record.Interrupted, run.Steps[len(run.Steps)-1].Status)
 
 			interrupted = true
-			w.progress.Resumed("again")
+			w.progress.AskResume(loop.Resume{Reason: "again"})
+			w.progress.Resumed()
 			require.Equal(t, loop.CallFinish, w.run())
 			require.Equal(t, record.Converged, w.record().Stop)
 			require.Equal(t, 1, w.record().Iterations)
@@ -462,7 +463,8 @@ func TestAnInterruptedSeatIsNotBlamed(t *testing.T) {
 	}
 	require.Equal(t, loop.CallWait, w.run())
 	w.answers["review codex"] = nil
-	w.progress.Resumed("again")
+	w.progress.AskResume(loop.Resume{Reason: "again"})
+	w.progress.Resumed()
 	require.Equal(t, loop.CallFinish, w.run())
 	require.Equal(t, record.Converged, w.record().Stop)
 	again := w.turns[len(w.turns)-1]
@@ -491,15 +493,16 @@ func TestOnlyAWaitingRunIsResumed(t *testing.T) {
 	w := newWorld(t, input(3))
 	w.answers["implement"] = func(loop.Call) loop.Outcome {
 		w.progress.Interrupt("interrupted")
-		w.progress.AskResume() // it does not wait yet: this asks for nothing
+		w.progress.AskResume(loop.Resume{}) // it does not wait yet: this asks for nothing
 		return troubled(record.ClassAborted, "ABORTED")
 	}
 	require.Equal(t, loop.CallWait, w.run())
-	require.False(t, w.progress.ResumeAsked)
-	w.progress.AskResume()
-	require.True(t, w.progress.ResumeAsked)
-	w.progress.Resumed("again")
-	require.False(t, w.progress.ResumeAsked)
+	require.Nil(t, w.progress.ResumeAsked)
+	w.progress.AskResume(loop.Resume{})
+	require.NotNil(t, w.progress.ResumeAsked)
+	w.progress.AskResume(loop.Resume{Reason: "again"})
+	w.progress.Resumed()
+	require.Nil(t, w.progress.ResumeAsked)
 }
 
 func TestFailedTriesAreInTheBill(t *testing.T) {

@@ -35,7 +35,7 @@ type Carry struct {
 	// Interrupted says that a person stopped the turns and may resume the run;
 	// ResumeAsked that somebody did while the run waited.
 	Interrupted bool      `json:"interrupted,omitempty"`
-	ResumeAsked bool      `json:"resume_asked,omitempty"`
+	ResumeAsked *Resume   `json:"resume_asked,omitempty"`
 	Started     time.Time `json:"started"`
 	// Bundled is the mark of the last bundle; Landed says that landing was tried.
 	Bundled     string `json:"bundled,omitempty"`

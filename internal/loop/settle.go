@@ -105,17 +105,5 @@ func (p *Progress) Interrupt(reason string) {
 	p.event(convergence.EventLimit, map[string]any{"reason": reason})
 }
 
-// AskResume notes that somebody wants a waiting run to go on. A run that does
-// not wait was asked for nothing.
-func (p *Progress) AskResume() { p.ResumeAsked = p.Run.Waiting != "" }
-
-// Resumed lets a waiting run go on.
-func (p *Progress) Resumed(reason string) {
-	p.Waits++
-	p.Interrupted, p.ResumeAsked = false, false
-	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
-	p.event(convergence.EventRunResumed, map[string]any{"reason": reason})
-}
-
 // Cancelled ends the run at the next call of Next.
 func (p *Progress) Cancelled() { p.Cancel = true }

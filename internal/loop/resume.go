@@ -1,0 +1,52 @@
+package loop
+
+import (
+	"encoding/json"
+
+	"conclave/internal/convergence"
+)
+
+// Resume is the payload of the signal that lets a waiting run go on. At most
+// one of Reopen and Waive names a seat.
+type Resume struct {
+	// Reason is a person's word; waiving a seat needs one.
+	Reason string `json:"reason"`
+	// Reopen asks a seat again with a fresh count of attempts.
+	Reopen string `json:"reopen,omitempty"`
+	// Waive lets the run end without the seat.
+	Waive string `json:"waive,omitempty"`
+}
+
+// ReadResume reads a signal's payload. Anything that is no such object, as
+// another client may send it, only lets the run go on.
+func ReadResume(payload []byte) Resume {
+	var r Resume
+	if json.Unmarshal(payload, &r) != nil {
+		return Resume{}
+	}
+	return r
+}
+
+// AskResume notes that somebody wants a waiting run to go on. A run that does
+// not wait was asked for nothing.
+func (p *Progress) AskResume(r Resume) {
+	if p.Run.Waiting != "" {
+		p.ResumeAsked = &r
+	}
+}
+
+// Resumed lets a waiting run go on as it was asked to.
+func (p *Progress) Resumed() {
+	asked := *p.ResumeAsked
+	p.Waits++
+	p.Interrupted, p.ResumeAsked = false, nil
+	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
+	if asked.Reopen != "" {
+		p.event(convergence.EventSeatReopened, map[string]any{"seatId": asked.Reopen})
+	}
+	if asked.Waive != "" {
+		p.event(convergence.EventSeatWaived, map[string]any{"seatId": asked.Waive, "reason": asked.Reason})
+		p.Run.Notes = append(p.Run.Notes, "seat "+asked.Waive+" was waived: "+asked.Reason)
+	}
+	p.event(convergence.EventRunResumed, map[string]any{"reason": asked.Reason})
+}
