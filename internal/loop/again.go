@@ -1,8 +1,10 @@
 package loop
 
 import (
+	"fmt"
 	"time"
 
+	"conclave/internal/convergence"
 	"conclave/internal/record"
 )
 
@@ -17,16 +19,34 @@ const (
 )
 
 // again decides nothing about the review: it only repeats a call that never
-// reached an answer.
+// reached an answer, or asks the next engine that the lane declares.
 func (p *Progress) again(call Call, result TurnResult) *Again {
-	after, ok := pause(result, call.Turn.Try)
-	if !ok {
-		return nil
-	}
 	request := *call.Turn
 	request.Try++
+	after, ok := pause(result, call.Turn.Try)
+	if !ok {
+		if request.Target, ok = p.substitute(call, result); !ok {
+			return nil
+		}
+		request.Substitution++
+		p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("step %s: %s was not available (%s); %s took its place",
+			call.Step, call.Turn.Target.Adapter, result.Message, request.Target.Adapter))
+		p.step(call.Step).Identity.Requested = &request.Target
+	}
 	call.Turn = &request
 	return &Again{After: after, Call: call, Why: result.Message}
+}
+
+// substitute is the next engine that the lane declares for one that is not available.
+func (p *Progress) substitute(call Call, result TurnResult) (record.Engine, bool) {
+	if codeOf(result) != convergence.FailEngineUnavailable || call.NodeID == "" {
+		return record.Engine{}, false
+	}
+	declared := p.machine.Lane(call.NodeID).KnownSubstitutions
+	if call.Turn.Substitution >= len(declared) {
+		return record.Engine{}, false
+	}
+	return engine(declared[call.Turn.Substitution]), true
 }
 
 func pause(result TurnResult, try int) (time.Duration, bool) {

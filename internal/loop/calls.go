@@ -43,24 +43,60 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 	call.Turn, call.Summary = request, summary(request)
 }
 
-// seatCall asks one reviewer.
-func (p *Progress) seatCall(call *Call, now time.Time) {
+// seatCall asks one reviewer: for everything, for the fix, or once at the end.
+func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Time) {
+	input := decode[convergence.DispatchInput](command.Input)
 	target, seat := p.requested(call.NodeID), call.NodeID
-	voting := p.machine.Voting(seat)
+	turn, voting := "review", p.machine.Voting(seat)
+	switch input.Scope {
+	case convergence.ScopeFinal:
+		seat = finalSeat
+	case convergence.ScopeFix:
+		turn = "recheck"
+	}
 	call.Kind = CallTurn
 	step := p.newStep(call, record.Step{
-		Role: "reviewer", Turn: "review", Iteration: p.Run.Iteration, Adapter: target.Adapter,
-		Seat: seat, Lens: p.in.Lenses[seat], Voting: &voting,
+		Role: "reviewer", Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter,
+		Seat: seat, Lens: p.in.Lenses[call.NodeID], Voting: &voting,
 	}, now)
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
-	request.Turn, request.Seat, request.Lens = "review", seat, p.in.Lenses[seat]
+	request.Turn, request.Seat, request.Lens = turn, seat, p.in.Lenses[call.NodeID]
+	request.Scope, request.Findings = input.Scope, input.Recheck
 	request.Timeout = p.in.Limits.ReaderTimeout
 	if view, ok := p.machine.SeatView(p.State, seat); ok {
 		request.Evidence = convergence.Token(view)
 	}
 	request.Reask = p.Answers[seat].Problem
 	call.Turn, call.Summary = request, summary(request)
+}
+
+// finalSeat is the seat of the one review at the end, in records and prompts.
+const finalSeat = "final"
+
+// questionCall asks an engine about findings: to confirm one, or to rule.
+func (p *Progress) questionCall(call *Call, command convergence.Command, now time.Time) {
+	input := decode[convergence.TurnInput](command.Input)
+	role, turn := "confirmer", "confirm"
+	if command.Kind == convergence.KindArbitrate {
+		role, turn = "arbiter", "arbitrate"
+	}
+	target := p.requested(call.NodeID)
+	call.Kind = CallTurn
+	step := p.newStep(call, record.Step{Role: role, Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter, Seat: call.NodeID}, now)
+	step.Identity.Requested = &target
+	request := p.turn(*call, target, now)
+	request.Turn, request.Seat, request.Findings, request.Timeout = turn, call.NodeID, input.Findings, p.in.Limits.ReaderTimeout
+	call.Turn, call.Summary = request, summary(request)
+}
+
+// decode reads what the machine wrote.
+func decode[T any](raw json.RawMessage) T {
+	var out T
+	if err := json.Unmarshal(raw, &out); err != nil {
+		panic(fmt.Sprintf("input of a command: %v", err))
+	}
+	return out
 }
 
 // verifyCall asks for the verifier.
@@ -95,18 +131,10 @@ func (p *Progress) workspace() Workspace {
 // feedback gathers what a repair must answer: the message of every seat whose
 // finding the machine hands over, and the verifier's failure when the gate was not met.
 func (p *Progress) feedback(command convergence.Command) Feedback {
-	var input struct {
-		Findings []struct {
-			Seat string `json:"seat"`
-		} `json:"findings"`
-		GateMet *bool `json:"gateMet"`
-	}
-	if err := json.Unmarshal(command.Input, &input); err != nil {
-		panic(fmt.Sprintf("repair input: %v", err)) // the machine wrote it
-	}
+	input := decode[convergence.DispatchInput](command.Input)
 	var out Feedback
 	seen := map[string]bool{}
-	for _, finding := range input.Findings {
+	for _, finding := range *input.Findings {
 		if final := p.Answers[finding.Seat].Final; !seen[finding.Seat] && !final.IsZero() {
 			out.Blocks = append(out.Blocks, NamedRef{Name: finding.Seat, Ref: final})
 		}
@@ -120,7 +148,10 @@ func (p *Progress) feedback(command convergence.Command) Feedback {
 
 // requested is the engine that a node's lane asks for.
 func (p *Progress) requested(nodeID string) record.Engine {
-	t := p.machine.Lane(nodeID).Requested
+	return engine(p.machine.Lane(nodeID).Requested)
+}
+
+func engine(t convergence.Target) record.Engine {
 	return record.Engine{Adapter: t.Adapter, Provider: t.Provider, ModelFamily: t.ModelFamily, Model: t.Model}
 }
 
@@ -137,8 +168,10 @@ func (p *Progress) newStep(call *Call, step record.Step, now time.Time) *record.
 
 func summary(t *TurnRequest) string {
 	parts := []string{fmt.Sprintf("iteration %d", t.Iteration), t.Turn}
-	if t.Seat != "" {
-		parts = append(parts, t.Seat, t.Lens)
+	for _, part := range []string{t.Seat, t.Lens} {
+		if part != "" {
+			parts = append(parts, part)
+		}
 	}
 	return strings.Join(append(parts, t.Target.Adapter), " · ")
 }

@@ -91,6 +91,8 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 		p.nodeFailed(call, step, result)
 	case call.Turn.Writing:
 		p.writerDone(call, result)
+	case len(result.Answer) > 0:
+		p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": result.Answer})
 	default:
 		p.seatDone(call, result)
 	}
@@ -154,9 +156,9 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 // seatDone binds a valid answer to the evidence it was asked about: the answer
 // echoed the token of this view, or it is text whose evidence the host knows.
 func (p *Progress) seatDone(call Call, result TurnResult) {
-	view, _ := p.machine.SeatView(p.State, call.NodeID)
+	view, _ := p.machine.SeatView(p.State, call.Turn.Seat)
 	verdict := map[string]string{"pass": "pass", "block": "findings"}[result.Verdict]
-	p.Answers[call.NodeID] = answer{Final: result.Final}
+	p.Answers[call.Turn.Seat] = answer{Final: result.Final}
 	p.event(convergence.EventCompleted, map[string]any{
 		"nodeId": call.NodeID, "position": call.Position,
 		"result": map[string]any{

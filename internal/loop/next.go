@@ -2,10 +2,10 @@ package loop
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"conclave/internal/convergence"
-	"conclave/internal/record"
 )
 
 // Kind says which activity a call is for. The zero Kind is none.
@@ -59,12 +59,14 @@ func (p *Progress) Next(now time.Time) []Call {
 		return p.fail(now, "the machine has no next command: this is a bug of Conclave, please report it with the bundle")
 	}
 	switch first := commands[0]; first.Kind {
-	case convergence.KindDispatch:
+	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
 		return p.dispatch(commands, now)
 	case convergence.KindPause:
 		return p.wait(first.Reason, now)
+	case convergence.KindAsk:
+		return p.wait(fmt.Sprintf("a ruling on %s: %s", strings.Join(first.Subjects, ", "), first.Reason), now)
 	case convergence.KindComplete:
-		p.settle(record.Converged, "")
+		p.settle(stopOfOutput(first.Output), "")
 		return p.end(now)
 	case convergence.KindFail:
 		p.settle(stopOf(first.Code), p.explain(first))
@@ -95,11 +97,16 @@ func (p *Progress) dispatch(commands []convergence.Command, now time.Time) []Cal
 
 func (p *Progress) begin(command convergence.Command, now time.Time) Call {
 	call := Call{NodeID: command.NodeID, Position: command.Position}
+	if command.Kind != convergence.KindDispatch {
+		p.questionCall(&call, command, now)
+		p.event(convergence.EventDispatched, map[string]any{"nodeId": command.NodeID, "position": command.Position})
+		return call
+	}
 	switch role := p.machine.Role(command.NodeID); role {
 	case convergence.RoleEvaluator:
 		p.verifyCall(&call, now)
 	case convergence.RoleSeat:
-		p.seatCall(&call, now)
+		p.seatCall(&call, command, now)
 	default:
 		p.writerCall(&call, command, now)
 	}

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"time"
 
 	"conclave/internal/artifact"
@@ -85,6 +86,12 @@ type TurnRequest struct {
 	// VerifyCommand is named to writers; VerifySummary tells reviewers how it ended.
 	VerifyCommand string `json:"verify_command,omitempty"`
 	VerifySummary string `json:"verify_summary,omitempty"`
+	// Scope is what a reviewer reads: all, fix or final; empty is all.
+	Scope string `json:"scope,omitempty"`
+	// Findings are the ids that a recheck, a confirm or an arbitrate turn is about.
+	Findings []string `json:"findings,omitempty"`
+	// Substitution counts the declared substitutions that were tried before this engine.
+	Substitution int `json:"substitution,omitempty"`
 	// Reask is why the seat's last answer did not count.
 	Reask       string        `json:"reask,omitempty"`
 	Timeout     time.Duration `json:"timeout"`
@@ -111,6 +118,8 @@ type TurnResult struct {
 	Verdict    string    `json:"verdict,omitempty"`
 	Confidence *float64  `json:"confidence,omitempty"`
 	Findings   []Finding `json:"findings,omitempty"`
+	// Answer is the parsed answer of a confirm or an arbitrate turn, as the machine reads it.
+	Answer json.RawMessage `json:"answer,omitempty"`
 	// Snapshot is the workspace after a writing turn; Changed says whether its tree is new.
 	Snapshot Snapshot      `json:"snapshot"`
 	Changed  bool          `json:"changed,omitempty"`

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,7 +14,16 @@ import (
 var stops = map[string]record.Stop{
 	convergence.CodeExhausted:   record.MaxIters,
 	convergence.CodeStalled:     record.Stalled,
+	convergence.CodeRulingAbort: record.Aborted,
 	convergence.CodeUnreachable: record.NoReview,
+}
+
+// stopOfOutput reads how a complete run ended; what the rules do not say is converged.
+func stopOfOutput(output json.RawMessage) record.Stop {
+	if decode[convergence.CompleteOutput](output).Outcome == convergence.EndRuled {
+		return record.Ruled
+	}
+	return record.Converged
 }
 
 func stopOf(code string) record.Stop {
