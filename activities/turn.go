@@ -118,6 +118,9 @@ func (t *turn) open(ctx context.Context) (err error) {
 	}
 	if t.req.Writing {
 		t.space, err = t.writerWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
+		if err == nil && !t.space.fresh { // the agent sees the last snapshot as clean
+			err = t.space.repo.RefreshAgentGit(ctx, t.space.dir, t.req.From.Commit, agentGit(t.req.Workspace).AgentRefs)
+		}
 	} else {
 		t.space, err = t.seatWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
 	}
