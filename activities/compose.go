@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"conclave/internal/agent"
 	"conclave/internal/artifact"
@@ -85,7 +86,7 @@ func (t *turn) render(ctx context.Context, diffFile string) ([]byte, error) {
 	implement := prompt.Implement{
 		Header: header, Requirement: requirement, Contract: contract, Constraints: constraints, VerifyCommand: t.req.VerifyCommand,
 	}
-	if len(contract) > 0 {
+	if slices.Contains(t.space.ours, contractFile) {
 		implement.ContractPath = contractFile
 	}
 	switch t.req.Turn {

@@ -24,9 +24,6 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 		Class: t.outcome.Class, Code: t.outcome.Code, Message: bounded(t.outcome.Message), Session: t.outcome.Session,
 		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.outcome.Usage.Record(), Sandbox: "none",
 	}
-	if ctx.Err() != nil {
-		result.Class, result.Code, result.Message = record.ClassAborted, "ABORTED", "interrupted"
-	}
 	// The agent is gone; what it left is looked at even if the run is stopping.
 	ctx = context.WithoutCancel(ctx)
 	if t.req.Writing {
@@ -54,20 +51,20 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 	snapshot, err := t.space.repo.Snapshot(ctx, t.space.dir, t.req.From.Commit, gitrepo.SnapshotOptions{
 		Ref: ref, Message: fmt.Sprintf("conclave: %s, step %s", t.req.Turn, t.req.Step), When: t.req.At, ExcludePaths: t.space.ours,
 	})
-	if err != nil {
-		return err
-	}
 	if result.Class != record.ClassOK {
-		if snapshot.Changed {
+		switch {
+		case err != nil: // the turn failed for a reason of its own, which must not be lost
+			result.Notes = append(result.Notes, bounded(fmt.Sprintf("step %s: what the writer left could not be kept: %v", t.req.Step, err)))
+		case snapshot.Changed:
 			result.Notes = append(result.Notes, fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref))
 		}
 		return nil
 	}
+	if err != nil {
+		return err
+	}
 	result.Snapshot = loop.Snapshot{Commit: snapshot.Commit, Tree: snapshot.Tree}
 	result.Changed = snapshot.Changed
-	for _, path := range snapshot.Nested {
-		result.Notes = append(result.Notes, fmt.Sprintf("step %s: %s is a repository of its own; its files were taken, its history was not", t.req.Step, path))
-	}
 	result.Notes = append(result.Notes, notTaken(t.req.Step, snapshot)...)
 	if err := t.describeChange(ctx, result); err != nil {
 		return err
@@ -83,6 +80,9 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 // notTaken says what of the workspace is not in the snapshot.
 func notTaken(step string, s gitrepo.Snapshot) []string {
 	var notes []string
+	if len(s.Nested) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: repositories of their own, whose files were taken and whose history was not: %q", step, s.Nested)))
+	}
 	if len(s.Submodules) > 0 {
 		notes = append(notes, bounded(fmt.Sprintf("step %s: files inside the submodules %q are no part of the change", step, s.Submodules)))
 	}

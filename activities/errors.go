@@ -42,6 +42,19 @@ func interrupted() error {
 		temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
 }
 
+// unfinished is the error of an attempt that came to no result: its worker
+// stops, it was cancelled, or something of ours failed.
+func unfinished(ctx, run context.Context, err error) error {
+	switch {
+	case stopped(run):
+		return interrupted()
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
+		return failed(typeEffect, err)
+	}
+}
+
 // stopping derives a context that also ends when the worker begins to stop, so
 // that agents get their grace before the worker's own time is over.
 func stopping(ctx context.Context) (context.Context, context.CancelFunc) {

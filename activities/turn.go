@@ -21,6 +21,17 @@ import (
 // RunTurn runs one agent turn to its end. A turn that finished before is not
 // run again: its stored result is returned.
 func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.TurnResult, error) {
+	beat := startPulse(ctx, req.Step)
+	defer beat.stop()
+	run, cancel := stopping(ctx)
+	defer cancel()
+	if req.Writing {
+		unlock, err := a.lockWriter(run, req.RunID)
+		if err != nil {
+			return nil, unfinished(ctx, run, err)
+		}
+		defer unlock()
+	}
 	key := resultKey(req.RunID, req.Step, req.Try)
 	var before loop.TurnResult
 	switch err := a.readKey(ctx, key, &before); {
@@ -29,30 +40,18 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 	case !store.IsNotFound(err):
 		return nil, failed(typeEffect, err)
 	}
-	beat := startPulse(ctx, req.Step)
-	defer beat.stop()
-	run, cancel := stopping(ctx)
-	defer cancel()
 	t := &turn{Activities: a, req: req, attempt: int(activity.GetInfo(ctx).Attempt), beat: beat, began: time.Now()}
+	defer t.clean()
 	result, err := t.run(run)
-	// What was found out is kept even when the run is being cancelled.
-	saving := context.WithoutCancel(ctx)
-	switch {
-	case stopped(run):
-		t.clean()
-		return nil, interrupted()
-	case err != nil && ctx.Err() != nil:
-		t.clean()
-		return nil, ctx.Err()
-	case err != nil:
-		t.clean()
-		return nil, failed(typeEffect, err)
+	if err != nil || result.Class == record.ClassAborted && stopped(run) {
+		return nil, unfinished(ctx, run, err)
 	}
+	// A turn that is over is kept, whatever happens to its worker or its run meanwhile.
+	saving := context.WithoutCancel(ctx)
 	result.DurationMS, result.Attempt = time.Since(t.began).Milliseconds(), t.attempt
 	if err := t.store(saving, result); err != nil {
 		return nil, failed(typeEffect, err)
 	}
-	t.clean()
 	if result.Class == record.ClassAborted {
 		return result, nil
 	}
@@ -149,12 +148,14 @@ func (t *turn) setup(ctx context.Context) (*loop.TurnResult, error) {
 // call runs the engine and reads its stream.
 func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Parser) error {
 	stderr := filepath.Join(t.scratch, "stderr")
+	log := newEventLog(filepath.Join(t.scratch, "events.jsonl"))
+	defer log.close()
 	end, err := process.Run(ctx, process.Spec{
 		Name: t.req.Target.Adapter, Path: inv.Path, Args: inv.Args, Env: inv.Env, Dir: inv.Dir, Stdin: inv.StdinFile,
 		Stdout: filepath.Join(t.scratch, "transcript.jsonl"), Stderr: stderr, StopSignal: inv.StopSignal,
 		Timeout: t.req.Timeout, IdleTimeout: t.req.IdleTimeout, RegistryDir: RegistryDir(t.StateDir, t.req.RunID),
 		Labels: map[string]string{"run": t.req.RunID, "turn": t.req.Step},
-	}, t.follow(parser))
+	}, t.follow(parser, log))
 	if err != nil {
 		return err
 	}
@@ -171,8 +172,7 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 
 // follow shows the agent's actions as heartbeats, keeps the normalised events
 // on disk and stops the turn at a failure that cannot pass.
-func (t *turn) follow(parser agent.Parser) func([]byte) error {
-	log := newEventLog(filepath.Join(t.scratch, "events.jsonl"))
+func (t *turn) follow(parser agent.Parser, log *eventLog) func([]byte) error {
 	return func(line []byte) error {
 		for _, event := range parser.Line(line) {
 			if err := log.add(event); err != nil {
@@ -230,6 +230,6 @@ func (t *turn) clean() {
 		_ = gitrepo.RemoveTree(t.scratch)
 	}
 	if t.space != nil && !t.req.Writing {
-		_ = gitrepo.RemoveTree(t.space.dir)
+		_ = t.space.repo.Discard(t.space.dir)
 	}
 }

@@ -20,6 +20,17 @@ import (
 // Verify runs the verifier and the linter on the writer's workspace, and puts
 // the workspace back to the snapshot: what a command leaves is no change of the run.
 func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop.VerifyResult, error) {
+	beat := startPulse(ctx, req.Step)
+	defer beat.stop()
+	run, cancel := stopping(ctx)
+	defer cancel()
+	if req.Command != "" || req.Lint != "" {
+		unlock, err := a.lockWriter(run, req.RunID)
+		if err != nil {
+			return nil, unfinished(ctx, run, err)
+		}
+		defer unlock()
+	}
 	key := resultKey(req.RunID, req.Step, 1)
 	var before loop.VerifyResult
 	switch err := a.readKey(ctx, key, &before); {
@@ -28,21 +39,12 @@ func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop
 	case !store.IsNotFound(err):
 		return nil, failed(typeEffect, err)
 	}
-	beat := startPulse(ctx, req.Step)
-	defer beat.stop()
-	run, cancel := stopping(ctx)
-	defer cancel()
 	began := time.Now()
 	v := &verification{Activities: a, req: req, attempt: int(activity.GetInfo(ctx).Attempt), beat: beat}
-	result, err := v.run(run)
 	defer v.clean()
-	switch {
-	case stopped(run):
-		return nil, interrupted()
-	case err != nil && ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, failed(typeEffect, err)
+	result, err := v.run(run)
+	if err != nil || result.Class == record.ClassAborted && stopped(run) {
+		return nil, unfinished(ctx, run, err)
 	}
 	result.DurationMS, result.Attempt = time.Since(began).Milliseconds(), v.attempt
 	if result.Class == record.ClassAborted {
@@ -136,6 +138,11 @@ func (v *verification) execute(ctx context.Context, c command) error {
 		return err
 	}
 	v.result.Restored = append(v.result.Restored, restored[:min(len(restored), mostRestored)]...)
+	if c.name == "setup" && end.problem() == "" {
+		if err := v.markWriting(v.req.RunID, v.space, v.req.From.Commit, false); err != nil {
+			return err
+		}
+	}
 	return v.judge(saving, c, end, ref)
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -109,8 +108,8 @@ func agentGit(ws loop.Workspace) gitrepo.CheckoutOptions {
 type writerState struct {
 	Dir    string `json:"dir"`
 	Commit string `json:"commit"`
-	// Writing is set while an agent may be changing the workspace: whoever finds
-	// it set must not trust the folder, its writer may still be alive.
+	// Writing is set while the workspace is being made and set up, and while an
+	// agent may be changing it: whoever finds it set must not trust the folder.
 	Writing bool `json:"writing,omitempty"`
 }
 
@@ -128,18 +127,21 @@ func (a *Activities) writerWorkspace(ctx context.Context, ws loop.Workspace, ste
 	}
 	file := a.writerStateFile(ws.RunID)
 	var state writerState
-	if err := readJSON(file, &state); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	if err := readJSON(file, &state); err != nil {
+		state = writerState{} // nothing is known of a workspace then; the snapshot is the truth
 	}
 	out := &workspace{repo: repo, dir: state.Dir}
 	if state.Dir == "" || state.Writing || state.Commit != ws.From.Commit || !isDir(state.Dir) {
 		if state.Dir != "" {
-			if err := gitrepo.RemoveTree(state.Dir); err != nil {
+			if err := repo.Discard(state.Dir); err != nil {
 				return nil, err
 			}
 		}
 		out.dir = filepath.Join(RunDir(a.StateDir, ws.RunID), "work", fmt.Sprintf("writer-%s-%d-%d", step, attempt, time.Now().UnixNano()))
 		out.fresh = true
+		if err := a.markWriting(ws.RunID, out, ws.From.Commit, true); err != nil {
+			return nil, err
+		}
 		if err := repo.Checkout(ctx, ws.From.Commit, out.dir, agentGit(ws)); err != nil {
 			return nil, err
 		}
@@ -147,11 +149,12 @@ func (a *Activities) writerWorkspace(ctx context.Context, ws loop.Workspace, ste
 	if err := a.putContract(ctx, ws, out); err != nil {
 		return nil, err
 	}
-	return out, writeJSON(file, writerState{Dir: out.dir, Commit: ws.From.Commit})
+	// Without its set-up a fresh workspace is not done.
+	return out, a.markWriting(ws.RunID, out, ws.From.Commit, out.fresh && ws.Setup != "")
 }
 
-// markWriting notes that an agent is about to change the workspace, or that
-// its change is now the given snapshot.
+// markWriting notes that the workspace is about to change, or that it is now
+// the given snapshot, set up.
 func (a *Activities) markWriting(runID string, w *workspace, commit string, writing bool) error {
 	return writeJSON(a.writerStateFile(runID), writerState{Dir: w.dir, Commit: commit, Writing: writing})
 }
@@ -164,10 +167,15 @@ func (a *Activities) seatWorkspace(ctx context.Context, ws loop.Workspace, step 
 	}
 	dir := filepath.Join(RunDir(a.StateDir, ws.RunID), "work", fmt.Sprintf("seat-%s-%d-%d", step, attempt, time.Now().UnixNano()))
 	out := &workspace{repo: repo, dir: dir, fresh: true}
-	if err := repo.Checkout(ctx, ws.From.Commit, dir, agentGit(ws)); err != nil {
+	err = repo.Checkout(ctx, ws.From.Commit, dir, agentGit(ws))
+	if err == nil {
+		err = a.putContract(ctx, ws, out)
+	}
+	if err != nil {
+		_ = repo.Discard(dir)
 		return nil, err
 	}
-	return out, a.putContract(ctx, ws, out)
+	return out, nil
 }
 
 // putContract puts the design contract where agents and the verifier expect it.
