@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 
 	runrecord "conclave/internal/record"
@@ -35,12 +36,26 @@ func (l *lab) checkBundle(run runrecord.Run) {
 		require.FileExists(l.t, l.bundle(run.RunID, name))
 	}
 	require.Equal(l.t, "*", strings.TrimSpace(l.read(filepath.Join(l.repo, ".conclave", ".gitignore"))))
+	checkSchema(l.t, l.bundle(run.RunID, "run.json"))
 	stored := decodeRun(l.t, l.read(l.bundle(run.RunID, "run.json")))
 	require.Equal(l.t, run, stored, "--json prints what the bundle holds")
 	l.checkEvents(run, []byte(l.read(l.bundle(run.RunID, "definition.json"))))
 	require.Empty(l.t, strings.TrimSpace(l.git("status", "--porcelain")), "the user's tree is as it was")
 	left, _ := filepath.Glob(filepath.Join(l.state, "runs", run.RunID, "work", "*"))
 	require.Empty(l.t, left, "workspaces of an ended run are removed")
+}
+
+// checkSchema holds a real record against docs/run.schema.json.
+func checkSchema(t *testing.T, path string) {
+	t.Helper()
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/run.schema.json")
+	require.NoError(t, err)
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	document, err := jsonschema.UnmarshalJSON(file)
+	require.NoError(t, err)
+	require.NoError(t, schema.Validate(document))
 }
 
 func TestTwoIterations(t *testing.T) {
