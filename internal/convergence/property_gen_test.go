@@ -123,6 +123,27 @@ type world struct {
 	s       State
 	trees   int
 	hostile bool
+	calm    bool // little goes wrong, so that rounds pile up
+}
+
+// newWorld draws how the run will go.
+func newWorld(t *rapid.T, m *Machine) *world {
+	w := &world{t: t, m: m, s: m.Initial()}
+	switch dice := dice.Draw(t, "mood"); {
+	case dice < 40:
+		w.calm = true
+	case dice < 80:
+		w.hostile = true
+	}
+	return w
+}
+
+// noise is chance, but seldom true in a calm run.
+func (w *world) noise(label string, percent int) bool {
+	if w.calm {
+		percent = (percent + 9) / 10
+	}
+	return chance(w.t, label, percent)
 }
 
 func (w *world) draw() Event {
@@ -193,15 +214,15 @@ func (w *world) nodeOf(position string) string {
 func (w *world) end(p place) Event {
 	base := fields{"nodeId": p.nodeID, "position": p.position}
 	writes := p.kind == "generator" || p.kind == "evaluator" || p.kind == "repair"
-	if w.m.Lane(p.nodeID).ID != "" && p.sequence == 1 && chance(w.t, "receipt first", 60) {
-		return NewEvent(EventEngine, with(base, fields{"sequence": p.sequence, "requested": nil, "effective": w.identity()}))
+	if (w.m.Lane(p.nodeID).ID != "" || p.kind == turnConfirm || p.kind == turnArbitrate) && p.sequence == 1 && (w.calm || chance(w.t, "receipt first", 60)) {
+		return NewEvent(EventEngine, with(base, fields{"sequence": p.sequence, "requested": nil, "effective": w.identity(p.nodeID)}))
 	}
-	if writes && !chance(w.t, "disturb", 12) { // most runs should get as far as a review
+	if (writes || w.calm) && !w.noise("disturb", 12) { // most runs should get as far as a review
 		return NewEvent(EventCompleted, with(base, fields{"result": w.result(p)}))
 	}
 	switch dice := dice.Draw(w.t, "end"); {
 	case dice < 30:
-		return NewEvent(EventEngine, with(base, fields{"sequence": p.sequence, "requested": nil, "effective": w.identity()}))
+		return NewEvent(EventEngine, with(base, fields{"sequence": p.sequence, "requested": nil, "effective": w.identity(p.nodeID)}))
 	case dice < 80:
 		return NewEvent(EventCompleted, with(base, fields{"result": w.result(p)}))
 	case dice < 90:
@@ -215,11 +236,14 @@ func (w *world) end(p place) Event {
 	}
 }
 
-func (w *world) identity() any {
-	if chance(w.t, "unknown", 10) {
+func (w *world) identity(nodeID string) any {
+	if w.noise("unknown", 10) {
 		return nil
 	}
-	target := drawTarget(w.t)
+	target := w.m.Lane(nodeID).Requested
+	if target.Provider == "" || w.noise("another engine", 70) {
+		target = drawTarget(w.t)
+	}
 	return fields{"provider": target.Provider, "modelFamily": target.ModelFamily}
 }
 
@@ -231,14 +255,14 @@ func (w *world) result(p place) fields {
 		}
 		report := []fields{}
 		for _, id := range w.s.Review.Standing {
-			if !chance(w.t, "left out", 10) {
+			if !w.noise("left out", 10) {
 				report = append(report, fields{"finding": id, "status": oneOf(w.t, "fix", "fixed", "fixed", "refuted")})
 			}
 		}
-		return fields{"tree": "t" + strconv.Itoa(w.trees), "changed": !chance(w.t, "unchanged", 5), "fixReport": report}
+		return fields{"tree": "t" + strconv.Itoa(w.trees), "changed": !w.noise("unchanged", 5), "fixReport": report}
 	case "evaluator":
-		gate := fields{"gateMet": !chance(w.t, "unmet", 25), "failureDigest": "x"}
-		if chance(w.t, "no evidence", 1) {
+		gate := fields{"gateMet": !chance(w.t, "unmet", 15), "failureDigest": "x"}
+		if w.noise("no evidence", 1) {
 			return gate
 		}
 		return with(w.evidence(), gate)
@@ -267,16 +291,19 @@ func (w *world) answer(p place) fields {
 	if p.kind == turnFinal {
 		seat = finalSeat
 	}
-	answer := fields{"verdict": oneOf(w.t, "verdict", "pass", "pass", "pass", "findings", "findings", "low-confidence", "?")}
-	if !chance(w.t, "no confidence", 15) {
+	answer := fields{"verdict": oneOf(w.t, "verdict", "pass", "pass", "pass", "findings")}
+	if w.noise("other word", 20) {
+		answer["verdict"] = oneOf(w.t, "word", "low-confidence", "?")
+	}
+	if !w.noise("no confidence", 15) {
 		answer["confidence"] = 0.5
 	}
-	if view, ok := w.m.SeatView(w.s, seat); ok && !chance(w.t, "stale", 10) {
+	if view, ok := w.m.SeatView(w.s, seat); ok && !w.noise("stale", 10) {
 		answer["inputHashes"], answer["workspaceFingerprint"], answer["proofArtifactDigest"] = view.InputHashes, view.WorkspaceFingerprint, view.ProofArtifactDigest
 	}
-	if answer["verdict"] != "pass" || chance(w.t, "odd", 10) {
+	if answer["verdict"] != "pass" || w.noise("odd", 10) {
 		list := []fields{}
-		for range rapid.IntRange(0, 2).Draw(w.t, "findings") {
+		for range oneOf(w.t, "findings", 0, 1, 1, 1, 2) {
 			list = append(list, fields{"id": "F" + oneOf(w.t, "id", "1", "2", "3", "4", "5/6"), "evidence": "e",
 				"kind": oneOf(w.t, "kind", "patch", "patch", "decision"), "severity": oneOf(w.t, "severity", "high", "high", "medium", "low", "")})
 		}
@@ -284,7 +311,7 @@ func (w *world) answer(p place) fields {
 	}
 	rechecks := []fields{}
 	for _, id := range w.s.Review.Standing {
-		rechecks = append(rechecks, fields{"finding": id, "status": oneOf(w.t, "recheck", "addressed", "addressed", "not-addressed")})
+		rechecks = append(rechecks, fields{"finding": id, "status": oneOf(w.t, "recheck", "addressed", "addressed", "addressed", "not-addressed")})
 	}
 	return with(answer, fields{"rechecked": rechecks})
 }
@@ -338,7 +365,7 @@ func (w *world) hostileEvent() Event {
 	}
 	e := NewEvent(oneOf(w.t, "type", hostileTypes...), fields{
 		"nodeId": id, "position": position, "seatId": id, "reason": "x", "sequence": rapid.IntRange(0, 2).Draw(w.t, "sequence"),
-		"effective": w.identity(), "code": oneOf(w.t, "code", FailAborted, FailEngineUnavailable, "TIMEOUT"),
+		"effective": w.identity(id), "code": oneOf(w.t, "code", FailAborted, FailEngineUnavailable, "TIMEOUT"),
 		"finding": oneOf(w.t, "finding", "F1", "F2", "SIZE"), "subject": oneOf(w.t, "subject", "SIZE", "F1"),
 		"decision": oneOf(w.t, "decision", "stand", "fix", "person"), "result": with(w.answer(place{nodeID: "A"}), fields{"gateMet": true, "changed": true}),
 	})
