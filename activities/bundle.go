@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -36,13 +37,24 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 	if status.Run.Artifacts["definition.json"], err = a.Store.Put(ctx, status.Definition); err != nil {
 		return err
 	}
-	if err := report.Write(ctx, BundleDir(source.Root(), req.RunID), status, a.Store.Get, requirement); err != nil {
+	if err := report.Write(ctx, BundleDir(source.Root(), req.RunID), status, a.Store.Get, requirement, report.WithCopy(a.CopyArtifact)); err != nil {
 		return fmt.Errorf("bundle: %w", err)
 	}
 	if status.Run.Stop.Final() {
-		return a.clearWork(req.RunID)
+		a.clearWork(req.RunID)
 	}
 	return nil
+}
+
+// CopyArtifact writes an artifact without holding it in memory. Its digest is not checked.
+func (a *Activities) CopyArtifact(ctx context.Context, ref artifact.Ref, w io.Writer) error {
+	content, err := a.Store.Open(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
+	_, err = io.Copy(w, content)
+	return err
 }
 
 // fillChanged reads the list of changed paths back: it may be long, so the
@@ -63,15 +75,12 @@ func (a *Activities) fillChanged(ctx context.Context, run *record.Run) error {
 	return json.Unmarshal(raw, &run.Changed)
 }
 
-// clearWork removes the workspaces and streams of an ended run; its repository stays for `apply`.
-func (a *Activities) clearWork(runID string) error {
+// clearWork removes the workspaces and streams of an ended run; its repository
+// stays for `apply`. Trouble with it is no reason to lose a bundle that is
+// written: `starter doctor` lists leftovers.
+func (a *Activities) clearWork(runID string) {
 	for _, name := range []string{"work", "turns"} {
-		if err := gitrepo.RemoveTree(filepath.Join(RunDir(a.StateDir, runID), name)); err != nil {
-			return err
-		}
+		_ = gitrepo.RemoveTree(filepath.Join(RunDir(a.StateDir, runID), name))
 	}
-	if err := os.Remove(a.writerStateFile(runID)); err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	return nil
+	_ = os.Remove(a.writerStateFile(runID))
 }

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -106,6 +107,24 @@ func (e commandEnd) class() (record.Class, string) {
 func (e commandEnd) failure() string { return verifier.Extract(e.output).Text() }
 
 func (e commandEnd) tail() string { return clip(string(verifier.Extract(e.output).Tail), claimLimit) }
+
+// wordsKept bounds what a prompt shows of a command's output, in bytes.
+const wordsKept = 64 << 10
+
+// words is the end of an output of size bytes, from the beginning of a line.
+func (e commandEnd) words(size int64) []byte {
+	kept := e.output
+	if len(kept) > wordsKept {
+		kept = kept[len(kept)-wordsKept:]
+		if _, rest, cut := bytes.Cut(kept, []byte("\n")); cut {
+			kept = rest
+		}
+	}
+	if left := size - int64(len(kept)); left > 0 {
+		kept = append(fmt.Appendf(nil, "(the first %d bytes are left out)\n", left), kept...)
+	}
+	return kept
+}
 
 func readTail(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)

@@ -2,7 +2,9 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,40 +38,64 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
-	if t.prompt, err = t.render(ctx, ""); err != nil {
+	limit := invocation.PromptLimit
+	if limit == 0 || limit > longestPrompt {
+		limit = longestPrompt
+	}
+	text, err := t.fittingPrompt(ctx, limit)
+	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
-	if limit := invocation.PromptLimit; limit > 0 && len(t.prompt) > limit {
-		if err := t.moveMaterial(ctx); err != nil {
-			return agent.Invocation{}, nil, err
-		}
-		if len(t.prompt) > limit {
-			return agent.Invocation{}, nil, agent.Unavailable(fmt.Sprintf("the prompt is %d bytes long even without the diff; %s takes %d", len(t.prompt), name, limit))
-		}
+	if len(text) > limit {
+		return agent.Invocation{}, nil, agent.Unavailable(fmt.Sprintf("the prompt is %d bytes long even without the diff; at most %d can be given to %s", len(text), limit, name))
 	}
-	return invocation, adapter.Parser(spec), os.WriteFile(spec.PromptFile, t.prompt, 0o600)
+	return invocation, adapter.Parser(spec), os.WriteFile(spec.PromptFile, text, 0o600)
 }
 
-// moveMaterial puts the diff into a file of the workspace that the prompt names.
-func (t *turn) moveMaterial(ctx context.Context) error {
-	diff, err := t.space.repo.Diff(ctx, t.req.Base.Commit, t.req.From.Commit)
+// longestPrompt bounds prompts in bytes, whatever an engine takes: they are made in memory.
+const longestPrompt = 4 << 20
+
+// fittingPrompt renders the prompt. A diff that does not fit into it becomes a
+// file of the workspace that the prompt names.
+func (t *turn) fittingPrompt(ctx context.Context, limit int) ([]byte, error) {
+	if t.req.Turn != "review" {
+		return t.render(ctx, nil, "")
+	}
+	diff := filepath.Join(t.scratch, "diff")
+	size, err := t.writeDiff(ctx, diff)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if size <= int64(limit) {
+		content, err := os.ReadFile(diff)
+		if err != nil {
+			return nil, err
+		}
+		if text, err := t.render(ctx, content, ""); err != nil || len(text) <= limit {
+			return text, err
+		}
 	}
 	path := filepath.Join(t.space.dir, materialFile)
-	if err := gitrepo.RemoveTree(path); err != nil {
-		return err
-	}
-	if err := os.WriteFile(path, diff, 0o644); err != nil {
-		return err
+	if err := errors.Join(gitrepo.RemoveTree(path), os.Chmod(diff, 0o644), os.Rename(diff, path)); err != nil {
+		return nil, err
 	}
 	t.space.ours = append(t.space.ours, materialFile)
-	t.prompt, err = t.render(ctx, materialFile)
-	return err
+	return t.render(ctx, nil, materialFile)
 }
 
-// render fills in the template of the turn's role.
-func (t *turn) render(ctx context.Context, diffFile string) ([]byte, error) {
+// writeDiff writes the run's diff so far to a file and returns its size.
+func (t *turn) writeDiff(ctx context.Context, path string) (int64, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	err = t.space.repo.WriteDiff(ctx, file, t.req.Base.Commit, t.req.From.Commit)
+	size, sizeErr := file.Seek(0, io.SeekEnd)
+	return size, errors.Join(err, sizeErr, file.Close())
+}
+
+// render fills in the template of the turn's role. A review shows the diff, or names its file.
+func (t *turn) render(ctx context.Context, diff []byte, diffFile string) ([]byte, error) {
 	header := prompt.Header{
 		Role: t.req.Turn, Run: t.req.RunID, Round: t.req.Iteration - 1, Seat: t.req.Seat, Lens: t.req.Lens, Evidence: t.req.Evidence,
 	}
@@ -104,35 +130,25 @@ func (t *turn) render(ctx context.Context, diffFile string) ([]byte, error) {
 		}
 		return prompt.RenderRepair(repair)
 	case "review":
-		return t.renderReview(ctx, header, requirement, contract, constraints, diffFile)
+		return t.renderReview(ctx, prompt.Review{
+			Header: header, Requirement: requirement, Contract: contract, Constraints: constraints, Diff: diff, DiffFile: diffFile,
+		})
 	default:
 		return nil, fmt.Errorf("no prompt for a %s turn", t.req.Turn)
 	}
 }
 
-func (t *turn) renderReview(ctx context.Context, header prompt.Header, requirement string, contract []byte, constraints []prompt.Part, diffFile string) ([]byte, error) {
-	repo, base, from := t.space.repo, t.req.Base.Commit, t.req.From.Commit
-	changed, err := repo.Changes(ctx, base, from)
-	if err != nil {
-		return nil, err
-	}
-	diff, err := repo.Diff(ctx, base, from)
+func (t *turn) renderReview(ctx context.Context, review prompt.Review) ([]byte, error) {
+	changed, err := t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
 	if err != nil {
 		return nil, err
 	}
 	texts := texts{ctx: ctx, a: t.Activities}
-	lint := texts.get(t.req.Lint)
+	review.Lint = texts.get(t.req.Lint)
 	if texts.err != nil {
 		return nil, texts.err
 	}
-	review := prompt.Review{
-		Header: header, Requirement: requirement, Contract: contract, Constraints: constraints, Diff: diff,
-		ChangedFiles: paths(changed), Lint: lint, VerifySummary: t.req.VerifySummary, Discipline: t.req.Discipline,
-		DiffFile: diffFile, Reask: t.req.Reask,
-	}
-	if diffFile != "" {
-		review.Diff = nil
-	}
+	review.ChangedFiles, review.VerifySummary, review.Discipline, review.Reask = paths(changed), t.req.VerifySummary, t.req.Discipline, t.req.Reask
 	return prompt.RenderReview(review)
 }
 

@@ -2,9 +2,12 @@ package activities
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"conclave/internal/artifact"
@@ -70,7 +73,7 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 		return err
 	}
 	if t.req.Shared {
-		if err := t.publish(ctx, t.space.repo, t.req.RunID, t.req.Step, []string{snapshot.Commit}, []string{t.req.From.Commit}); err != nil {
+		if err := t.publish(ctx, t.space.repo, t.req.RunID, t.req.Step, snapshot.Commit, []string{t.req.From.Commit}); err != nil {
 			return err
 		}
 	}
@@ -121,11 +124,7 @@ func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) erro
 }
 
 func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
-	diff, err := t.space.repo.Diff(ctx, from, to)
-	if err != nil {
-		return artifact.Ref{}, err
-	}
-	return t.Store.Put(ctx, diff)
+	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
 }
 
 // checkUntouched refuses the answer of a read-only turn that changed files.
@@ -188,6 +187,8 @@ const (
 	claimLimit   = 600
 	titleLimit   = 120
 	mostFindings = 30
+	// findingBytes is what one finding may take in the history.
+	findingBytes = 1200
 )
 
 // findings are the answer's claims, bounded for the history. A block in text
@@ -196,15 +197,36 @@ func findings(answer review.Answer, final []byte) []loop.Finding {
 	if answer.Verdict == review.Block && len(answer.Findings) == 0 {
 		return []loop.Finding{{Severity: "high", Kind: "patch", Title: firstLine(final), Claim: clip(string(final), claimLimit)}}
 	}
-	out := make([]loop.Finding, 0, len(answer.Findings))
-	for _, f := range answer.Findings[:min(len(answer.Findings), mostFindings)] {
+	worst := slices.Clone(answer.Findings)
+	slices.SortStableFunc(worst, func(a, b review.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
+	out := make([]loop.Finding, 0, len(worst))
+	for _, f := range worst[:min(len(worst), mostFindings)] {
 		finding := loop.Finding{Severity: f.Severity.String(), Kind: f.Kind.String(), Title: clip(f.Title, titleLimit), Claim: clip(f.Claim, claimLimit)}
 		for _, place := range f.Evidence[:min(len(f.Evidence), 5)] {
 			finding.Evidence = append(finding.Evidence, record.Place{Path: place.Path, Line: place.Line, EndLine: place.EndLine})
 		}
-		out = append(out, finding)
+		out = append(out, small(finding))
 	}
 	return out
+}
+
+// small leaves out of a finding what would not fit: first places, then the
+// claim. Both stand in the answer, which the store holds whole.
+func small(f loop.Finding) loop.Finding {
+	size := func() int {
+		raw, err := json.Marshal(f)
+		if err != nil {
+			return 0 // texts and numbers only
+		}
+		return len(raw)
+	}
+	for size() > findingBytes && len(f.Evidence) > 0 {
+		f.Evidence = f.Evidence[:len(f.Evidence)-1]
+	}
+	for limit := claimLimit / 2; size() > findingBytes && limit > 0; limit /= 2 {
+		f.Claim = clip(f.Claim, limit)
+	}
+	return f
 }
 
 func firstLine(text []byte) string {

@@ -9,6 +9,10 @@ import (
 	"conclave/internal/loop"
 )
 
+// leftOutBytes bounds the list of uncommitted paths in the history: a forgotten
+// ignore rule makes it endless.
+const leftOutBytes = 4 << 10
+
 const baseMessage = "conclave: the state that the run started from"
 
 // PrepareRun resolves where the run starts: the base commit, or the user's
@@ -56,7 +60,7 @@ func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*lo
 		return nil, err
 	}
 	if req.Shared {
-		return out, a.publish(ctx, repo, req.RunID, "00", []string{out.Base.Commit}, nil)
+		return out, a.publish(ctx, repo, req.RunID, "00", out.Base.Commit, nil)
 	}
 	return out, nil
 }
@@ -82,8 +86,13 @@ func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, 
 		}
 		out.Head, out.Base = head.ID, loop.Snapshot{Commit: head.ID, Tree: head.Tree}
 		if !req.Source.IncludeDirty {
-			if out.LeftOut, err = source.Dirty(ctx); err != nil {
+			dirty, err := source.Dirty(ctx)
+			if err != nil {
 				return err
+			}
+			out.LeftOut = fitting(dirty, leftOutBytes)
+			if more := len(dirty) - len(out.LeftOut); more > 0 {
+				out.Notes = append(out.Notes, fmt.Sprintf("%d more uncommitted paths are left out than are listed", more))
 			}
 			if !req.Shared {
 				return repo.SetRef(ctx, stepRef(req.RunID, "00"), head.ID)

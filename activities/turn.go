@@ -76,7 +76,6 @@ type turn struct {
 	scratch string
 	space   *workspace
 	outcome agent.Outcome
-	prompt  []byte
 }
 
 func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {

@@ -118,7 +118,7 @@ func (v *verification) execute(ctx context.Context, c command) error {
 		if err != nil {
 			return err
 		}
-		c.env = []string{"CONCLAVE_CHANGED_FILES=" + strings.Join(fitting(paths(changed)), "\n")}
+		c.env = []string{"CONCLAVE_CHANGED_FILES=" + strings.Join(fitting(paths(changed), changedBytes), "\n")}
 	}
 	end, err := c.run(ctx, v.space, v.scratch)
 	if err != nil {
@@ -159,7 +159,7 @@ func (v *verification) judge(ctx context.Context, c command, end commandEnd, log
 		v.result.Class, v.result.Code = end.class()
 		v.result.Message = bounded(fmt.Sprintf("the %s command `%s` %s", c.name, c.text, problem))
 	case c.name == "lint":
-		v.result.Lint = log
+		v.result.Lint, err = v.Store.Put(ctx, end.words(log.Size))
 	case c.name == "verify":
 		v.result.Gate, v.result.ExitCode = loop.GatePass, end.ExitCode
 		if end.problem() != "" {
@@ -195,9 +195,11 @@ func (v *verification) clean() {
 	}
 }
 
-// fitting keeps as many paths as one environment variable holds.
-func fitting(paths []string) []string {
-	room := 100 << 10
+// changedBytes is what one environment variable holds of the changed paths.
+const changedBytes = 100 << 10
+
+// fitting keeps as many paths as there is room for, in bytes.
+func fitting(paths []string, room int) []string {
 	for i, path := range paths {
 		if room -= len(path) + 1; room < 0 {
 			return paths[:i]

@@ -1,13 +1,15 @@
 package activities
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"conclave/internal/artifact"
@@ -35,13 +37,13 @@ func (a *Activities) repository(ctx context.Context, ws loop.Workspace) (*gitrep
 	if err != nil {
 		return nil, err
 	}
-	if repo.Has(ctx, ws.From.Commit) && repo.Has(ctx, ws.Base.Commit) {
-		return repo, nil
+	if ws.Shared {
+		return repo, a.fetch(ctx, repo, ws)
 	}
-	if !ws.Shared {
+	if !repo.Has(ctx, ws.From.Commit) || !repo.Has(ctx, ws.Base.Commit) {
 		return nil, fmt.Errorf("the run's repository %s has lost the snapshot %s", RepoDir(a.StateDir, ws.RunID), ws.From.Commit)
 	}
-	return repo, a.fetch(ctx, repo, ws.RunID)
+	return repo, nil
 }
 
 // openRepository opens what PrepareRun made on this machine, or makes a
@@ -58,45 +60,89 @@ func (a *Activities) openRepository(ctx context.Context, ws loop.Workspace) (*gi
 	return gitrepo.CreateRunRepo(ctx, gitrepo.RunRepoOptions{Dir: dir, Excludes: excludes, ObjectFormat: ws.ObjectFormat})
 }
 
-// packKey is where the objects of a step stand in the store.
-func packKey(runID, step string) string { return "runs/" + runID + "/git/" + step }
+// packKey is where the objects of a step's commit stand in the store. An
+// attempt that was given up may publish another commit of the same step: it
+// hides nothing.
+func packKey(runID, step, commit string) string {
+	return "runs/" + runID + "/git/" + step + "-" + commit
+}
 
-// fetch imports every pack of the run, in step order.
-func (a *Activities) fetch(ctx context.Context, repo *gitrepo.RunRepo, runID string) error {
-	keys, err := a.Store.Keys(ctx, "runs/"+runID+"/git")
+// heldRef marks a commit whose objects are complete on this machine: whoever was
+// killed while it fetched them may have left the commit without its files.
+func heldRef(runID, commit string) string { return "refs/conclave/" + runID + "/held/" + commit }
+
+// fetch imports the packs of the run that this machine lacks.
+func (a *Activities) fetch(ctx context.Context, repo *gitrepo.RunRepo, ws loop.Workspace) error {
+	held, err := heldCommits(ctx, repo, ws.RunID)
+	if err != nil || held[ws.From.Commit] && held[ws.Base.Commit] {
+		return err
+	}
+	keys, err := a.Store.Keys(ctx, "runs/"+ws.RunID+"/git")
 	if err != nil {
 		return err
 	}
-	if len(keys) == 0 {
-		return errors.New("the store holds no objects of this run: starter and workers must name the same store (--store or CONCLAVE_STORE)")
-	}
 	for _, key := range keys {
-		var ref artifact.Ref
-		if err := a.readKey(ctx, key, &ref); err != nil {
+		_, commit, _ := strings.Cut(path.Base(key), "-")
+		if held[commit] {
+			continue
+		}
+		if err := a.fetchPack(ctx, repo, key); err != nil {
 			return err
 		}
-		pack, err := a.Store.Get(ctx, ref)
-		if err != nil {
+		if err := repo.SetRef(ctx, heldRef(ws.RunID, commit), commit); err != nil {
 			return err
 		}
-		if err := repo.Import(ctx, bytes.NewReader(pack)); err != nil {
-			return err
-		}
+		held[commit] = true
+	}
+	if !held[ws.From.Commit] || !held[ws.Base.Commit] {
+		return fmt.Errorf("the store lacks objects of the snapshot %s: starter and workers must name the same store (--store or CONCLAVE_STORE)", ws.From.Commit)
 	}
 	return nil
 }
 
-// publish puts a step's new objects into the store, for workers elsewhere.
-func (a *Activities) publish(ctx context.Context, repo *gitrepo.RunRepo, runID, step string, want, have []string) error {
-	var pack bytes.Buffer
-	if err := repo.Pack(ctx, &pack, want, have); err != nil {
+// heldCommits are those that this machine made or fetched.
+func heldCommits(ctx context.Context, repo *gitrepo.RunRepo, runID string) (map[string]bool, error) {
+	refs, err := repo.Refs(ctx, "refs/conclave/"+runID+"/")
+	held := map[string]bool{}
+	for _, commit := range refs {
+		held[commit] = true
+	}
+	return held, err
+}
+
+func (a *Activities) fetchPack(ctx context.Context, repo *gitrepo.RunRepo, key string) error {
+	var ref artifact.Ref
+	if err := a.readKey(ctx, key, &ref); err != nil {
 		return err
 	}
-	ref, err := a.Store.Put(ctx, pack.Bytes())
+	pack, err := a.Store.Open(ctx, ref)
 	if err != nil {
 		return err
 	}
-	return a.writeKey(ctx, packKey(runID, step), ref)
+	defer func() { _ = pack.Close() }()
+	return repo.Import(ctx, pack)
+}
+
+// publish puts a step's new objects into the store, for workers elsewhere.
+func (a *Activities) publish(ctx context.Context, repo *gitrepo.RunRepo, runID, step, commit string, have []string) error {
+	ref, err := a.putStream(ctx, runID, func(w io.Writer) error { return repo.Pack(ctx, w, []string{commit}, have) })
+	if err != nil {
+		return err
+	}
+	return a.writeKey(ctx, packKey(runID, step, commit), ref)
+}
+
+// putStream stores what is too long to be held in memory.
+func (a *Activities) putStream(ctx context.Context, runID string, write func(io.Writer) error) (artifact.Ref, error) {
+	file, err := os.CreateTemp(RunDir(a.StateDir, runID), "put-")
+	if err != nil {
+		return artifact.Ref{}, err
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return artifact.Ref{}, err
+	}
+	return a.Store.PutFile(ctx, file.Name())
 }
 
 // agentGit is the .git that an agent sees: disposable, with the base as a branch.

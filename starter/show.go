@@ -110,7 +110,7 @@ func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex
 		return "", none, err
 	}
 	bundle := activities.BundleDir(root, entry.RunID)
-	return bundle, func() { _ = os.RemoveAll(root) }, report.Write(ctx, bundle, status, c.acts.Store.Get, requirement)
+	return bundle, func() { _ = os.RemoveAll(root) }, report.Write(ctx, bundle, status, c.acts.Store.Get, requirement, report.WithCopy(c.acts.CopyArtifact))
 }
 
 // status asks the run for its record and events. Where nobody carries a local run, a worker that only answers is started.

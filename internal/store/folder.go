@@ -79,12 +79,33 @@ func (f *Folder) Get(_ context.Context, ref artifact.Ref) ([]byte, error) {
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fmt.Errorf("artifact %s: %w", ref.Digest, err)
+		return nil, f.missing(ref, err)
 	}
 	if got := artifact.Of(content); got.Digest != ref.Digest {
 		return nil, fmt.Errorf("artifact %s is damaged in the store: its content has digest %s", ref.Digest, got.Digest)
 	}
 	return content, nil
+}
+
+// Open implements Store.
+func (f *Folder) Open(_ context.Context, ref artifact.Ref) (io.ReadCloser, error) {
+	path, err := f.blob(ref)
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, f.missing(ref, err)
+	}
+	return file, nil
+}
+
+// missing says what to do about an artifact that is not here.
+func (f *Folder) missing(ref artifact.Ref, err error) error {
+	if IsNotFound(err) {
+		return fmt.Errorf("artifact %s is not in the store %s; starter and workers must name the same store (--store or CONCLAVE_STORE): %w", ref.Digest, f.dir, fs.ErrNotExist)
+	}
+	return fmt.Errorf("artifact %s: %w", ref.Digest, err)
 }
 
 // SetKey implements Store.

@@ -2,6 +2,8 @@ package store_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -27,6 +29,11 @@ func TestArtifactsComeBackAsTheyWere(t *testing.T) {
 		again, err := s.PutFile(ctx, file)
 		require.NoError(t, err)
 		require.Equal(t, ref, again)
+		stream, err := s.Open(ctx, ref)
+		require.NoError(t, err)
+		parts, err := io.ReadAll(stream)
+		require.NoError(t, errors.Join(err, stream.Close()))
+		require.Equal(t, got, parts)
 	}
 	left, err := os.ReadDir(filepath.Join(dir, "tmp"))
 	require.NoError(t, err)

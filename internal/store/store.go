@@ -5,6 +5,7 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 
 	"conclave/internal/artifact"
@@ -21,6 +22,9 @@ type Store interface {
 	PutFile(ctx context.Context, path string) (artifact.Ref, error)
 	// Get returns the content of ref, verified against its digest.
 	Get(ctx context.Context, ref artifact.Ref) ([]byte, error)
+	// Open gives the content of ref in parts, not verified: for what need not be
+	// in memory and carries its own check, or is checked by who reads it.
+	Open(ctx context.Context, ref artifact.Ref) (io.ReadCloser, error)
 	// SetKey stores a value under a slash-separated key, atomically; a later value replaces an earlier one.
 	SetKey(ctx context.Context, key string, value []byte) error
 	// Key returns the value under a key, or ErrNotFound.

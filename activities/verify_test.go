@@ -1,0 +1,135 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/loop"
+	"conclave/internal/record"
+	"conclave/internal/review"
+)
+
+func TestAVerifierLeavesTheWorkspaceAsItWas(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	req := l.verify("02", change, "echo tested; echo x >> calc.go; rm .gitignore; touch coverage.xml; test -e cache/x")
+	req.Lint = "echo 'calc.go:1: too short'; echo \"$CONCLAVE_CHANGED_FILES\"; exit 1"
+	out := do[loop.VerifyResult](l, l.acts.Verify, req)
+	require.Equal(t, loop.GatePass, out.Gate, out.Message)
+	require.ElementsMatch(t, []string{".gitignore", "calc.go", "coverage.xml"}, out.Restored)
+	require.Equal(t, "tested\n", l.get(out.Artifacts["verify.log"]))
+	require.Equal(t, "calc.go:1: too short\ncalc.go\n", l.get(out.Lint))
+	req2 := l.turn("03")
+	req2.Workspace = l.workspace(change)
+	l.plays("ls > $LAB/files; echo done")
+	next := do[loop.TurnResult](l, l.acts.RunTurn, req2)
+	require.False(t, next.Changed)
+	require.Equal(t, "cache\ncalc.go\n", l.read("files"), "caches stay")
+}
+
+func TestWhatAVerifierSays(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	cases := []struct {
+		command string
+		limit   time.Duration
+		class   record.Class
+		gate    string
+		exit    int
+	}{
+		{"true", time.Minute, record.ClassOK, loop.GatePass, 0},
+		{"echo '--- FAIL: TestSum'; exit 3", time.Minute, record.ClassOK, loop.GateFail, 3},
+		{"kill -9 $$", time.Minute, record.ClassOK, loop.GateFail, -1},
+		{"no-such-program-here", time.Minute, record.ClassPermanent, loop.GateNotRun, 0},
+		{"exec sleep 600", time.Second, record.ClassTimeout, loop.GateNotRun, 0},
+		{"", time.Minute, record.ClassOK, loop.GateNotRun, 0},
+	}
+	for i, c := range cases {
+		req := l.verify(fmt.Sprintf("%02d", i+2), change, c.command)
+		req.Timeout = c.limit
+		out := do[loop.VerifyResult](l, l.acts.Verify, req)
+		require.Equal(t, c.class, out.Class, c.command)
+		require.Equal(t, c.gate, out.Gate, c.command)
+		require.Equal(t, c.exit, out.ExitCode, c.command)
+		if c.gate == loop.GateFail {
+			require.NotEmpty(t, l.get(out.Failure))
+		}
+	}
+}
+
+func TestAFinishedVerificationIsNotRunAgain(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	req := l.verify("02", change, "echo run >> "+l.dir+"/verified")
+	first := do[loop.VerifyResult](l, l.acts.Verify, req)
+	require.Equal(t, first, do[loop.VerifyResult](l, l.acts.Verify, req))
+	require.Equal(t, "run\n", l.read("verified"))
+}
+
+func TestAStoppedVerificationGivesNoAnswer(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	started := filepath.Join(l.dir, "verifying")
+	command := "touch " + started + "; test -e " + l.dir + "/fast || exec sleep 600"
+	stop := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for _, how := range []func(){func() { close(stop) }, cancel} {
+		go func() {
+			eventually(t, func() bool { _, err := os.Stat(started); return err == nil })
+			how()
+		}()
+		_, err := try[loop.VerifyResult](attempt{stop: stop, background: ctx}, l.acts.Verify, l.verify("02", change, command))
+		_ = os.Remove(started)
+		if err != nil {
+			requireType(t, err, TypeWorkerLost, false)
+		}
+	}
+	_, err := l.store.Key(context.Background(), resultKey(runID, "02", 1))
+	require.Error(t, err, "no answer is kept")
+	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "fast"), nil, 0o600))
+	require.Equal(t, loop.GatePass, do[loop.VerifyResult](l, l.acts.Verify, l.verify("02", change, command)).Gate)
+}
+
+// Reviewers get the linter's words in their prompts.
+func TestTheLintersWordsAreBounded(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	req := l.verify("02", change, "")
+	req.Lint = "yes 'calc.go:1: too short' | head -n 100000; echo the last words"
+	out := do[loop.VerifyResult](l, l.acts.Verify, req)
+	require.Less(t, out.Lint.Size, int64(100<<10))
+	require.Contains(t, l.get(out.Lint), "the last words")
+	require.Contains(t, l.get(out.Lint), "left out")
+	require.Greater(t, out.Artifacts["lint.log"].Size, int64(2_000_000), "all of it is kept")
+}
+
+func TestFindingsFitTheHistoryAndHighOnesComeFirst(t *testing.T) {
+	answer := review.Answer{Verdict: review.Block}
+	for i := range 100 {
+		answer.Findings = append(answer.Findings, review.Finding{
+			Severity: review.Low, Kind: review.Patch, Title: fmt.Sprintf("low %d", i), Claim: strings.Repeat("<", 5000),
+			Evidence: []review.Evidence{{Path: strings.Repeat("long/", 400) + "a.go", Line: 1}},
+		})
+	}
+	answer.Findings = append(answer.Findings, review.Finding{Severity: review.High, Kind: review.Patch, Title: "the high one"})
+	found := findings(answer, nil)
+	require.Equal(t, "the high one", found[0].Title, "a cut never drops it")
+	require.Equal(t, "low 0", found[1].Title, "else the order is the reviewer's")
+	require.Len(t, found, mostFindings)
+	require.Less(t, jsonSize(t, found), 48<<10)
+}
+
+func jsonSize(t *testing.T, value any) int {
+	raw, err := json.Marshal(value)
+	require.NoError(t, err)
+	return len(raw)
+}
