@@ -38,6 +38,11 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
+	if name != agent.StubName { // the stub reports what it stands for
+		if spec.Target, err = agent.Effective(spec.Target, t.Agents); err != nil {
+			return agent.Invocation{}, nil, err
+		}
+	}
 	limit := invocation.PromptLimit
 	if limit == 0 || limit > longestPrompt {
 		limit = longestPrompt
@@ -149,6 +154,7 @@ func (t *turn) renderReview(ctx context.Context, review prompt.Review) ([]byte, 
 		return nil, texts.err
 	}
 	review.ChangedFiles, review.VerifySummary, review.Discipline, review.Reask = paths(changed), t.req.VerifySummary, t.req.Discipline, t.req.Reask
+	review.RequireFindings = t.req.RequireFindings
 	return prompt.RenderReview(review)
 }
 

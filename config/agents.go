@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"conclave/internal/agent"
 )
@@ -26,7 +28,11 @@ func (l *loading) adapter(c Config, name, where string) error {
 	known = slices.Compact(known)
 	switch {
 	case slices.Contains(planned(), name):
-		return Problem{What: fmt.Sprintf("%s: the adapter %s is not yet supported", where, name), Remedy: oneOf("", known)}
+		if l.planned == nil {
+			l.planned = map[string]string{}
+		}
+		l.planned[name] = cmp.Or(l.planned[name], where) // judged when all lanes are known
+		return nil
 	case slices.Contains(known, name):
 		return nil
 	case name == agent.CommandName:
@@ -34,6 +40,29 @@ func (l *loading) adapter(c Config, name, where string) error {
 			Remedy: "describe the program under agents.command in the configuration file: argv, result, identity"}
 	}
 	return Problem{What: fmt.Sprintf("%s: unknown adapter %q", where, name), Remedy: oneOf(name, append(known, planned()...))}
+}
+
+// withoutPlanned says which engines are missing, and what the run lacks without them.
+func (l *loading) withoutPlanned(c Config) {
+	for _, name := range slices.Sorted(maps.Keys(l.planned)) {
+		what := fmt.Sprintf("%s: the adapter %s is not yet supported", l.planned[name], name)
+		var seats, left []string
+		for _, s := range c.Seats {
+			if s.Adapter == name {
+				seats = append(seats, s.Name)
+			} else if !slices.Contains(left, s.Adapter) && l.planned[s.Adapter] == "" {
+				left = append(left, s.Adapter)
+			}
+		}
+		if len(seats) > 0 {
+			what += "; seats that need it: " + strings.Join(seats, ", ")
+		}
+		if c.RequireDiversity && len(seats) > 0 && len(left) < c.Quorum {
+			what += fmt.Sprintf("; without it the quorum of %d cannot differ in provider and model family: left is %s", c.Quorum, cmp.Or(strings.Join(left, ", "), "no engine"))
+		}
+		known := append(builtIn(), slices.Sorted(maps.Keys(c.Host.Agents))...)
+		l.unsupported(Problem{What: what, Remedy: "try it with --dry-run, or name another adapter: " + oneOf("", slices.Compact(slices.Sorted(slices.Values(known))))})
+	}
 }
 
 // checkAgent checks one configured agent after merging.

@@ -37,6 +37,8 @@ type Config struct {
 	Warnings []string
 
 	effective []Effective
+	// graph is the definition file, nil where presets and flags decide.
+	graph *graph
 }
 
 // Host is what runs the loop: never part of a workflow's input.

@@ -1,8 +1,8 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"conclave/internal/convergence"
@@ -26,22 +26,47 @@ const seatRetries = 1
 // Identify tells the identity of a lane's engine.
 type Identify func(Lane) convergence.Target
 
-// Definition compiles the configuration to the definition that decides the
-// run. It refuses one in which no seat, or not enough seats, could accept.
+// Compile gives the definition that decides the run, as a document and compiled under the live rules: that of the
+// definition file, else the one that presets and flags stand for.
+func (c Config) Compile(identify Identify) ([]byte, *convergence.Machine, error) {
+	if c.graph != nil {
+		return c.graph.document, c.graph.machine, nil
+	}
+	d, err := c.Definition(identify)
+	if err != nil {
+		return nil, nil, err
+	}
+	document, err := json.Marshal(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	machine, err := convergence.Compile(document, convergence.V1)
+	if err != nil {
+		return nil, nil, Issues("the definition of these settings", err)
+	}
+	return document, machine, nil
+}
+
+// Definition is what presets and flags stand for. It refuses one in which no
+// seat, or not enough seats, could accept.
 func (c Config) Definition(identify Identify) (convergence.Definition, error) {
 	writer := convergence.Lane{ID: LaneWriter, Requested: target(identify, c.Writer), KnownSubstitutions: []convergence.Target{}}
 	seats := make([]convergence.Lane, len(c.Seats))
-	voting, skippable := 0, []string{}
+	voting, sure, skippable := 0, 0, []string{}
 	for i, s := range c.Seats {
 		seats[i] = seatLane(s, identify)
-		if c.AllowSelfReview || !related(writer, seats[i]) {
-			voting++
-		}
+		votes := c.AllowSelfReview || !related(writer, seats[i])
 		if s.Skippable {
 			skippable = append(skippable, s.Name)
 		}
+		if votes {
+			voting++
+		}
+		if votes && !s.Skippable {
+			sure++
+		}
 	}
-	if err := c.enough(voting); err != nil {
+	if err := c.enough(voting, sure); err != nil {
 		return convergence.Definition{}, err
 	}
 	exclusion, findings := !c.AllowSelfReview, c.RequireFindings
@@ -50,7 +75,7 @@ func (c Config) Definition(identify Identify) (convergence.Definition, error) {
 		Data: convergence.Data{
 			MaxIterations:     int64(c.MaxIters),
 			MaxReviewRestarts: int64(c.MaxIters - 1),
-			Quorum:            int64(positive(c.Quorum, voting)),
+			Quorum:            int64(positive(c.Quorum, sure)), // a seat that may be missing cannot be needed
 			RequireDiversity:  c.RequireDiversity,
 			SkippableSeats:    skippable,
 			SeatConcurrency:   int64(positive(c.SeatConcurrency, len(c.Seats))),
@@ -82,25 +107,35 @@ func (c Config) Lenses() map[string]string {
 	return lenses
 }
 
-// SelfReviewed says that a seat of the writer's own engine may count.
-func (c Config) SelfReviewed(identify Identify) bool {
-	writer := convergence.Lane{Requested: target(identify, c.Writer)}
-	return c.AllowSelfReview && slices.ContainsFunc(c.Seats, func(s Seat) bool { return related(writer, seatLane(s, identify)) })
+// Choices are the settings that a plan means beside its definition, whoever made them: a preset, flags, or files.
+func (c Config) Choices() map[string]string {
+	choices := map[string]string{"implementer": c.Writer.text(), "reviewers": strings.Join(c.seatTexts(), ","), "verdict_mode": c.VerdictMode}
+	if c.Design {
+		choices["designer"] = c.Designer.text()
+	}
+	return choices
 }
 
-// NonVoting lists the seats that can block and cannot count, because they share provider or family with the writer.
-func (c Config) NonVoting(identify Identify) []string {
-	var found []string
-	writer := convergence.Lane{Requested: target(identify, c.Writer)}
-	for _, s := range c.Seats {
-		if !c.AllowSelfReview && related(writer, seatLane(s, identify)) {
-			found = append(found, s.Name)
+// SelfReviewed says that a seat of a writer's own engine may count.
+func SelfReviewed(d convergence.Definition) bool {
+	if d.Data.WriterExclusion == nil || *d.Data.WriterExclusion {
+		return false
+	}
+	for _, writer := range d.Nodes {
+		if writer.Data.Lane == nil || writer.Data.Role != convergence.RoleGenerator && writer.Data.Role != convergence.RoleRepair {
+			continue
+		}
+		for _, seat := range d.Nodes {
+			if seat.Data.Role == convergence.RoleSeat && seat.Data.Lane != nil && related(*writer.Data.Lane, *seat.Data.Lane) {
+				return true
+			}
 		}
 	}
-	return found
+	return false
 }
 
-func (c Config) enough(voting int) error {
+// enough refuses a quorum that no run could reach: of the voting seats, only the sure ones are always asked.
+func (c Config) enough(voting, sure int) error {
 	var names []string
 	for _, s := range c.Seats {
 		names = append(names, s.Name)
@@ -111,13 +146,26 @@ func (c Config) enough(voting int) error {
 			Remedy: "name a reviewer of another provider, for instance --reviewers codex, or let the writer's own engine vote with --allow-self-review",
 		}
 	}
-	if c.Quorum > voting {
+	if sure == 0 {
 		return Problem{
-			What:   fmt.Sprintf("--quorum %d cannot be reached: %d of the seats %s may vote", c.Quorum, voting, strings.Join(names, ", ")),
-			Remedy: fmt.Sprintf("use --quorum %d or less, add seats, or pass --allow-self-review where seats share the implementer's engine", voting),
+			What:   fmt.Sprintf("each voting seat of %s is skippable: a run could end without any review", strings.Join(names, ", ")),
+			Remedy: "set skippable: false for one of them, or add a seat",
+		}
+	}
+	if c.Quorum > sure {
+		return Problem{
+			What:   fmt.Sprintf("--quorum %d cannot be reached: %d of the seats %s may vote%s", c.Quorum, voting, strings.Join(names, ", "), skips(voting-sure)),
+			Remedy: fmt.Sprintf("use --quorum %d or less, add seats, or pass --allow-self-review where seats share the implementer's engine", sure),
 		}
 	}
 	return nil
+}
+
+func skips(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", and %d of them may be skipped", n)
 }
 
 func positive(n, otherwise int) int {

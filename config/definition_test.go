@@ -31,13 +31,15 @@ func TestPresetsCompileToDefinitions(t *testing.T) {
 		"claude-solo":                   {"--preset", "claude-solo"},
 		"dual-review":                   {"--preset", "dual-review"},
 		"dual-review-implementer-codex": {"--preset", "dual-review", "--implementer", "codex"},
+		"panel":                         {"--preset", "panel"},
+		"strict":                        {"--preset", "strict"},
 		"every-limit": {"--seat", "a=codex:gpt-5.5@tests", "--seat", "b=stub", "--quorum", "1", "--require-diversity",
 			"--seat-concurrency", "1", "--max-iters", "6", "--review", "always"},
 	}
 	for name, args := range cases {
 		t.Run(name, func(t *testing.T) {
 			clean(t)
-			c, err := load(t, given{args: args})
+			c, err := load(t, given{args: args, unrun: true})
 			require.NoError(t, err)
 			d, err := c.Definition(identify)
 			require.NoError(t, err)
@@ -67,7 +69,7 @@ func TestReviewersEqualThePreset(t *testing.T) {
 	two, err := byName.Definition(identify)
 	require.NoError(t, err)
 	require.Equal(t, two, one)
-	require.Equal(t, []string{"claude"}, byName.NonVoting(identify))
+	require.Equal(t, []string{"claude"}, mute(t, byName))
 	require.Equal(t, map[string]string{"codex": "correctness", "claude": "correctness"}, byName.Lenses())
 }
 
@@ -92,29 +94,78 @@ func TestImpossibleDefinitionsAreRefused(t *testing.T) {
 	}
 }
 
+// mute lists the seats that can block and cannot count.
+func mute(t *testing.T, c config.Config) []string {
+	t.Helper()
+	_, machine, err := c.Compile(identify)
+	require.NoError(t, err)
+	var found []string
+	for _, s := range machine.Seats() {
+		if !s.Voting {
+			found = append(found, s.ID)
+		}
+	}
+	return found
+}
+
+func selfReviewed(t *testing.T, args ...string) bool {
+	t.Helper()
+	clean(t)
+	c, err := load(t, given{args: args})
+	require.NoError(t, err)
+	d, err := c.Definition(identify)
+	require.NoError(t, err)
+	return config.SelfReviewed(d)
+}
+
 func TestSelfReview(t *testing.T) {
+	require.True(t, selfReviewed(t, "--preset", "claude-solo"))
+	require.False(t, selfReviewed(t, "--preset", "dual-review"))
+	require.False(t, selfReviewed(t, "--allow-self-review"), "nobody reviews himself")
 	clean(t)
 	solo, err := load(t, given{args: []string{"--preset", "claude-solo"}})
 	require.NoError(t, err)
-	require.True(t, solo.SelfReviewed(identify))
-	require.Empty(t, solo.NonVoting(identify))
-	dual, err := load(t, given{args: []string{"--preset", "dual-review"}})
-	require.NoError(t, err)
-	require.False(t, dual.SelfReviewed(identify))
-	pointless, err := load(t, given{args: []string{"--allow-self-review"}})
-	require.NoError(t, err)
-	require.False(t, pointless.SelfReviewed(identify), "nobody reviews himself")
+	require.Empty(t, mute(t, solo))
 }
 
-func TestSubstitutionsMakeASeatNonVoting(t *testing.T) {
+func TestSeatsOfTheConfiguration(t *testing.T) {
 	clean(t)
-	c, err := load(t, given{repo: "reviewers: [codex, stub]\nseats:\n  codex: {substitutions: [\"claude:m\"], skippable: true, evidence_paths: [\"docs/**\"]}\n"})
+	c, err := load(t, given{
+		user: "agents: {claude: {model: opus}, codex: {model: gpt-5.5}}\n",
+		repo: "reviewers: [codex, stub]\nseats:\n  codex: {substitutions: [\"claude:m\", claude], skippable: true, evidence_paths: [\"docs/**\", requirement]}\n"})
 	require.NoError(t, err)
-	require.Equal(t, []string{"codex"}, c.NonVoting(identify))
+	require.Equal(t, []string{"codex"}, mute(t, c), "it may run on the writer's engine")
 	d, err := c.Definition(identify)
 	require.NoError(t, err)
 	require.Equal(t, int64(1), d.Data.Quorum)
 	require.Equal(t, []string{"codex"}, d.Data.SkippableSeats)
-	require.Equal(t, []string{"docs/**"}, d.Nodes[2].Data.EvidencePaths)
-	require.Equal(t, "m", d.Nodes[2].Data.Lane.KnownSubstitutions[0].Model)
+	require.Equal(t, "opus", d.Nodes[0].Data.Lane.Requested.Model)
+	seat := d.Nodes[2].Data
+	require.Equal(t, []string{"docs/**", "requirement"}, seat.EvidencePaths)
+	require.Equal(t, "gpt-5.5", seat.Lane.Requested.Model)
+	require.Equal(t, []convergence.Target{
+		{Adapter: "claude", Provider: "claude-co", ModelFamily: "claude-family", Model: "m", Tools: []string{}},
+		{Adapter: "claude", Provider: "claude-co", ModelFamily: "claude-family", Model: "opus", Tools: []string{}},
+	}, seat.Lane.KnownSubstitutions)
+	require.Nil(t, d.Nodes[3].Data.EvidencePaths)
+}
+
+// TestASkippableSeatIsNotNeeded: the default quorum holds without the seats that may be missing.
+func TestASkippableSeatIsNotNeeded(t *testing.T) {
+	clean(t)
+	c, err := load(t, given{repo: "reviewers: [codex, stub]\nseats: {stub: {skippable: true}}\n"})
+	require.NoError(t, err)
+	_, machine, err := c.Compile(identify)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), machine.Definition().Data.Quorum)
+
+	c, err = load(t, given{repo: "reviewers: [codex, stub]\nseats: {stub: {skippable: true}}\n", args: []string{"--quorum", "2"}})
+	require.NoError(t, err)
+	_, _, err = c.Compile(identify)
+	require.ErrorContains(t, err, "1 of them may be skipped")
+
+	c, err = load(t, given{repo: "seats: {codex: {adapter: codex, skippable: true}}\n"})
+	require.NoError(t, err)
+	_, _, err = c.Compile(identify)
+	require.ErrorContains(t, err, "skippable: false")
 }

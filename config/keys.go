@@ -38,6 +38,8 @@ type key struct {
 	least int
 	// later names what has to exist before the key works; such a key is refused.
 	later string
+	// decided says where a definition file decides the same; "" when it does not.
+	decided string
 }
 
 // variable is the key's environment variable.
@@ -53,28 +55,28 @@ const (
 
 // keys is every scalar or list setting. Structured ones (seats, agents, models) are in file.go.
 var keys = []key{
-	{name: "preset", kind: choice, scope: policy, flag: "preset", usage: "a named combination of agents: `NAME` (see starter presets)", def: DefaultPreset, choices: presetNames()},
-	{name: "implementer", kind: text, scope: policy, flag: "implementer", usage: "the adapter that writes: `A`[:MODEL]"},
-	{name: "reviewers", kind: list, scope: policy, flag: "reviewers", usage: "the adapters that review: `A,B` (each A[:MODEL][@LENS])"},
+	{name: "preset", kind: choice, scope: policy, flag: "preset", usage: "a named combination of agents: `NAME` (see starter presets)", def: DefaultPreset, choices: presetNames(), decided: "nodes"},
+	{name: "implementer", kind: text, scope: policy, flag: "implementer", usage: "the adapter that writes: `A`[:MODEL]", decided: "the lanes of generator and repair"},
+	{name: "reviewers", kind: list, scope: policy, flag: "reviewers", usage: "the adapters that review: `A,B` (each A[:MODEL][@LENS])", decided: "the seats"},
 	{name: "designer", kind: text, scope: policy, flag: "designer", usage: "the adapter that writes the design contract: `A`[:MODEL] (default: the implementer)"},
 	{name: "design", kind: boolean, scope: policy, flag: "design", usage: "write a design contract first", def: "false"},
-	{name: "discipline", kind: choice, scope: policy, flag: "discipline", usage: "how strict a review is: `basic|full`", choices: []string{"basic", "full"}, def: "basic"},
-	{name: "allow_self_review", kind: boolean, scope: policy, flag: "allow-self-review", usage: "let a seat of the writer's own engine vote", def: "false"},
+	{name: "discipline", kind: choice, scope: policy, flag: "discipline", usage: "how strict a review is: `basic|full`", choices: []string{"basic", "full"}, def: "basic", decided: "data.discipline"},
+	{name: "allow_self_review", kind: boolean, scope: policy, flag: "allow-self-review", usage: "let a seat of the writer's own engine vote", def: "false", decided: "data.writerExclusion"},
 	{name: "verify_cmd", kind: text, scope: policy, flag: "verify-cmd", usage: "the command that must succeed: `C`"},
 	{name: "setup_cmd", kind: text, scope: policy, flag: "setup-cmd", usage: "a command to run once in a new workspace: `C`"},
 	{name: "lint_cmd", kind: text, scope: policy, flag: "lint-cmd", usage: "a linter whose output reviewers get: `C`"},
-	{name: "review.when", kind: choice, scope: policy, flag: "review", usage: "when seats review: `verified|always`", choices: []string{"verified", "always"}, def: "verified"},
-	{name: "review.require_findings", kind: boolean, scope: policy, def: "false"},
+	{name: "review.when", kind: choice, scope: policy, flag: "review", usage: "when seats review: `verified|always`", choices: []string{"verified", "always"}, def: "verified", decided: "data.reviewWhen"},
+	{name: "review.require_findings", kind: boolean, scope: policy, decided: "data.requireFindings"},
 	{name: "review.max_findings", kind: count, scope: policy, least: 1, later: laterReview},
 	{name: "review.confirmer", kind: text, scope: policy, later: laterReview},
 	{name: "review.identity", kind: text, scope: policy, later: laterReview},
 	{name: "escalation.model", kind: text, scope: policy, later: laterReview},
 	{name: "budget.assume_tokens", kind: count, scope: policy, later: laterReview},
 	{name: "verdict_mode", kind: choice, scope: policy, flag: "verdict-mode", usage: "how a text answer is read: `strict|heuristic`", choices: []string{"strict", "heuristic"}, def: "strict"},
-	{name: "max_iters", kind: count, scope: policy, flag: "max-iters", usage: "the most iterations: `N`", def: "3", least: 1},
-	{name: "quorum", kind: count, scope: policy, flag: "quorum", usage: "how many voting seats must accept: `N` (default: all)", least: 1},
-	{name: "require_diversity", kind: boolean, scope: policy, flag: "require-diversity", usage: "the quorum must differ in provider and model family", def: "false"},
-	{name: "seat_concurrency", kind: count, scope: policy, flag: "seat-concurrency", usage: "how many seats review at once: `N` (default: all)", least: 1},
+	{name: "max_iters", kind: count, scope: policy, flag: "max-iters", usage: "the most iterations: `N`", def: "3", least: 1, decided: "data.maxIterations"},
+	{name: "quorum", kind: count, scope: policy, flag: "quorum", usage: "how many voting seats must accept: `N` (default: all)", least: 1, decided: "data.quorum"},
+	{name: "require_diversity", kind: boolean, scope: policy, flag: "require-diversity", usage: "the quorum must differ in provider and model family", def: "false", decided: "data.requireDiversity"},
+	{name: "seat_concurrency", kind: count, scope: policy, flag: "seat-concurrency", usage: "how many seats review at once: `N` (default: all)", least: 1, decided: "data.seatConcurrency"},
 	{name: "timeout", kind: duration, scope: policy, flag: "timeout", usage: "the most time for one agent turn: `D` (default 30m for writers, 15m for others)"},
 	{name: "idle_timeout", kind: duration, scope: policy, def: "10m"},
 	{name: "verify_timeout", kind: duration, scope: policy, flag: "verify-timeout", usage: "the most time for one command: `D`", def: "30m"},

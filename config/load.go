@@ -19,6 +19,10 @@ type Sources struct {
 	User, Repository, Named File
 	// HostOnly leaves out everything about a run: lanes and what is not supported yet.
 	HostOnly bool
+	// Definition is the file of --definition, which then decides who works and under which limits.
+	Definition File
+	// Unrun says that no engine will be called: what is not supported yet is a warning then.
+	Unrun bool
 }
 
 // separator keeps viper from taking the dots of our keys for a tree.
@@ -36,6 +40,8 @@ type loading struct {
 	where    map[string]string
 	problems []error
 	warnings []string
+	// planned maps adapters that do not work yet to where they were named first.
+	planned map[string]string
 }
 
 // Load merges every source by rank and checks the result. The error holds one
@@ -52,6 +58,7 @@ func Load(sources Sources) (Config, error) {
 	l.mergeFiles()
 	l.strongSources()
 	l.checkStrong()
+	l.besideDefinition()
 	if len(l.problems) > 0 {
 		return Config{}, errors.Join(l.problems...)
 	}
@@ -99,6 +106,10 @@ func (l *loading) choosePreset() {
 			return
 		}
 		name, origin, l.named = v, where, true
+	}
+	if l.sources.Definition.Name != "" {
+		l.named = false
+		return // the definition is instead of a preset
 	}
 	l.preset, _ = presetNamed(name)
 	l.where["preset"] = origin

@@ -33,6 +33,7 @@ type given struct {
 	args              []string
 	env               map[string]string
 	user, repo, named string
+	unrun             bool
 }
 
 func load(t *testing.T, g given) (config.Config, error) {
@@ -51,7 +52,7 @@ func load(t *testing.T, g given) (config.Config, error) {
 		return config.File{Name: name, Content: []byte(content)}
 	}
 	return config.Load(config.Sources{
-		Flags: flags,
+		Flags: flags, Unrun: g.unrun,
 		User:  file("user.yaml", g.user), Repository: file("conclave.yaml", g.repo), Named: file("named.yaml", g.named),
 	})
 }
@@ -191,7 +192,7 @@ func TestBadInput(t *testing.T) {
 		{"unknown reviewer in the environment", given{env: env("CONCLAVE_REVIEWERS", "codx")}, []string{"CONCLAVE_REVIEWERS", "did you mean codex?"}},
 		{"unknown designer", given{args: []string{"--designer", "x"}}, []string{"--designer", "claude, codex"}},
 		{"adapter of later", given{args: []string{"--reviewer", "gemini"}}, []string{"gemini", "not yet"}},
-		{"preset of later", given{args: []string{"--preset", "strict"}}, []string{"preset strict (--preset)", "gemini", "not yet", "discipline full"}},
+		{"preset of later", given{args: []string{"--preset", "strict"}}, []string{"preset strict (--preset)", "the adapter gemini is not yet supported; seats that need it: gemini-correctness, gemini-security", "the quorum of 2 cannot differ in provider and model family: left is codex", "discipline full", "--dry-run"}},
 		{"panel", given{args: []string{"--preset", "panel"}}, []string{"preset panel (--preset), of discipline full", "not yet"}},
 		{"discipline full", given{args: []string{"--discipline", "full"}}, []string{"--discipline", "not yet"}},
 		{"sandbox required", given{args: []string{"--sandbox", "required"}}, []string{"--sandbox", "not yet", "auto"}},

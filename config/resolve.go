@@ -39,10 +39,17 @@ func (l *loading) config() Config {
 		IdleTimeout:      l.duration("idle_timeout", 0),
 		VerifyTimeout:    l.duration("verify_timeout", 0),
 	}
+	if l.text("review.require_findings") == "" {
+		c.RequireFindings = c.Discipline == "full"
+	}
 	l.host(&c)
 	if !l.sources.HostOnly {
 		l.models(&c)
-		l.lanes(&c)
+		if l.sources.Definition.Name != "" {
+			l.adopt(&c)
+		} else {
+			l.lanes(&c)
+		}
 		l.later(c)
 	}
 	l.effective(&c)
@@ -156,16 +163,28 @@ func (l *loading) models(c *Config) {
 
 // later refuses what is understood but not built yet.
 func (l *loading) later(c Config) {
+	l.withoutPlanned(c)
 	if c.Discipline == "full" {
 		what := fmt.Sprintf("discipline full (%s)", l.where["discipline"])
 		if l.preset.Discipline == "full" && l.named {
 			what = fmt.Sprintf("preset %s (%s), of discipline full,", l.preset.Name, l.where["preset"])
 		}
-		l.problems = append(l.problems, Problem{What: what + " is not yet supported: it needs " + laterReview,
-			Remedy: "use one of the presets claude-codex, codex-claude, claude-solo, dual-review with discipline basic"})
+		l.unsupported(Problem{What: what + " is not yet supported: it needs " + laterReview,
+			Remedy: "try it with --dry-run, or use one of the presets claude-codex, codex-claude, claude-solo, dual-review with discipline basic"})
 	}
 	if c.Host.Sandbox == "required" {
 		l.problems = append(l.problems, Problem{What: l.where["sandbox"] + " required: not yet supported, it needs " + laterSandbox, Remedy: "use auto or off"})
+	}
+}
+
+// unsupported refuses what is known by name and does not work yet, where it would have to.
+func (l *loading) unsupported(p Problem) {
+	if !l.sources.Unrun {
+		l.problems = append(l.problems, p)
+		return
+	}
+	if note := p.What; !slices.Contains(l.warnings, note) {
+		l.warnings = append(l.warnings, note)
 	}
 }
 

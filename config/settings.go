@@ -91,6 +91,13 @@ func (c Config) Adapters() []string {
 	for _, s := range c.Seats {
 		names = append(names, s.Adapter)
 	}
+	if c.graph != nil {
+		for _, n := range c.graph.machine.Definition().Nodes {
+			if n.Data.Lane != nil && n.Data.Role != convergence.RoleEvaluator {
+				names = append(names, n.Data.Lane.Requested.Adapter)
+			}
+		}
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"conclave/internal/agent"
@@ -22,6 +23,11 @@ func (l *loading) effective(c *Config) {
 			}
 		case "reviewers":
 			e.Value = strings.Join(c.seatTexts(), ",")
+			if c.graph != nil {
+				e.Origin = l.sources.Definition.Name
+			}
+		case "review.require_findings":
+			e.Value = strconv.FormatBool(c.RequireFindings)
 		case "store":
 			e.Value = c.Host.Store
 		case "state_dir":
@@ -50,13 +56,17 @@ func (l *loading) effective(c *Config) {
 func (c Config) seatTexts() []string {
 	var all []string
 	for _, s := range c.Seats {
-		text := s.Name + "=" + s.Adapter
-		if s.Model != "" {
-			text += ":" + s.Model
-		}
-		all = append(all, text+"@"+s.Lens)
+		all = append(all, s.Name+"="+s.text()+"@"+s.Lens)
 	}
 	return all
+}
+
+// text is the lane as one writes it.
+func (l Lane) text() string {
+	if l.Model == "" {
+		return l.Adapter
+	}
+	return l.Adapter + ":" + l.Model
 }
 
 func (l *loading) agentLines(name string, a Agent) []Effective {

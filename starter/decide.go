@@ -2,10 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"conclave/config"
 	"conclave/internal/convergence"
 )
 
@@ -47,21 +51,9 @@ func (a *app) decideCommand() *cobra.Command {
 }
 
 func (a *app) decide(rules convergence.Rules, definitionFile, eventsFile, resolutionFile string) error {
-	definition, err := readDocument("--definition", definitionFile)
+	machine, events, resolution, err := readDecision(rules, definitionFile, eventsFile, resolutionFile)
 	if err != nil {
 		return err
-	}
-	raw, err := readDocument("--events", eventsFile)
-	if err != nil {
-		return err
-	}
-	machine, err := convergence.Compile(definition, rules)
-	if err != nil {
-		return a.listIssues(definitionFile, err)
-	}
-	events, err := convergence.ParseEvents(raw)
-	if err != nil {
-		return a.listIssues(eventsFile, err)
 	}
 	state := machine.Initial()
 	for _, e := range events {
@@ -79,40 +71,73 @@ func (a *app) decide(rules convergence.Rules, definitionFile, eventsFile, resolu
 	for id, seat := range machine.Outcomes(state) {
 		doc.Seats[id] = seat.Outcome
 	}
-	if resolutionFile != "" {
-		if doc.Plan, err = a.resolve(machine, resolutionFile); err != nil {
-			return err
+	if resolution != nil {
+		plan, err := convergence.ResolvePlan(machine.Describe(), *resolution)
+		if err != nil {
+			return config.Issues(resolutionFile, err)
 		}
+		doc.Plan = plan.Digest
 	}
 	return a.printJSON(doc)
 }
 
-func (a *app) resolve(machine *convergence.Machine, file string) (string, error) {
-	raw, err := readDocument("--resolution", file)
-	if err != nil {
-		return "", err
+// readDecision reads the documents. Every problem of each is reported, not only those of the first.
+func readDecision(rules convergence.Rules, definitionFile, eventsFile, resolutionFile string) (*convergence.Machine, []convergence.Event, *convergence.Resolution, error) {
+	var machine *convergence.Machine
+	var events []convergence.Event
+	var resolution *convergence.Resolution
+	var problems []error
+	document := func(flag, file string, read func([]byte) error) {
+		raw, err := readDocument(flag, file)
+		if err == nil {
+			err = read(raw)
+		}
+		problems = append(problems, err)
+	}
+	document("--definition", definitionFile, func(raw []byte) (err error) {
+		if machine, err = convergence.Compile(raw, rules); err != nil {
+			return config.Issues(definitionFile, err)
+		}
+		return nil
+	})
+	document("--events", eventsFile, func(raw []byte) (err error) {
+		if events, err = convergence.ParseEvents(raw); err != nil {
+			return config.Issues(eventsFile, err)
+		}
+		return nil
+	})
+	if resolutionFile != "" {
+		document("--resolution", resolutionFile, func(raw []byte) (err error) {
+			resolution, err = readResolution(resolutionFile, raw)
+			return err
+		})
+	}
+	return machine, events, resolution, errors.Join(problems...)
+}
+
+func readResolution(file string, raw []byte) (*convergence.Resolution, error) {
+	if _, err := convergence.CanonicalJSON(raw); err != nil {
+		return nil, config.Issues(file, err)
 	}
 	var resolution convergence.Resolution
-	if err := json.Unmarshal(raw, &resolution); err != nil {
-		return "", usage("correct the file", "%s: %v", file, err)
+	err := json.Unmarshal(raw, &resolution)
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return nil, config.Problem{What: fmt.Sprintf("%s: /%s: is a %s where a %s belongs", file, strings.ReplaceAll(wrong.Field, ".", "/"), wrong.Value, wrong.Type.Kind())}
 	}
-	plan, err := convergence.ResolvePlan(machine.Describe(), resolution)
 	if err != nil {
-		return "", a.listIssues(file, err)
+		return nil, config.Issues(file, err)
 	}
-	return plan.Digest, nil
+	return &resolution, nil
 }
 
 func readDocument(flag, file string) ([]byte, error) {
 	if file == "" {
-		return nil, usage("name a JSON file", "%s is missing", flag)
+		return nil, config.Problem{What: flag + " is missing", Remedy: "name a JSON file"}
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return nil, usage("name a readable file", "%s: %v", flag, err)
+		return nil, config.Problem{What: flag + ": " + err.Error(), Remedy: "name a readable file"}
 	}
 	return content, nil
 }
-
-// listIssues prints every problem of a document with its path.
-func (a *app) listIssues(file string, err error) error { return inFile(file, invalidDefinition(err)) }

@@ -31,7 +31,6 @@ type laterFlag struct {
 }
 
 var laterFlags = []laterFlag{
-	{name: "definition", usage: "run a convergence definition: `FILE`"},
 	{name: "trust-reviewers", usage: "let reviewers gate that are not calibrated", boolean: true},
 	{name: "advisory", usage: "findings cannot stop the end", boolean: true},
 	{name: "allow-protected", usage: "let writers change protected paths", boolean: true},

@@ -150,7 +150,7 @@ func input(ctx context.Context, p *plan, e runindex.Entry, artifacts store.Store
 		return loop.Input{}, err
 	}
 	in := loop.Input{
-		Schema: loop.InputSchema, RunID: e.RunID, Rules: p.machine.Rules().Name, Definition: p.definition, PlanDigest: p.digest,
+		Schema: loop.InputSchema, RunID: e.RunID, Rules: p.machine.Rules().Name, Definition: p.definition, PlanDigest: p.resolved.Digest,
 		Requirement: ref, Title: e.Title, Preset: p.config.Preset,
 		Source:   loop.Source{Dir: e.Source, Base: p.base.ID, IncludeDirty: p.flags.includeDirty},
 		Commands: loop.Commands{Setup: p.config.SetupCmd, Lint: p.config.LintCmd, Verify: p.config.VerifyCmd},

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -13,12 +15,15 @@ import (
 // planDocument is what plan --json prints.
 type planDocument struct {
 	Preset       string                 `json:"preset"`
+	File         string                 `json:"definition_file,omitempty"`
 	Discipline   string                 `json:"discipline"`
 	Rules        string                 `json:"rules"`
 	PlanDigest   string                 `json:"plan_digest"`
+	Package      convergence.Package    `json:"package"`
 	Base         string                 `json:"base,omitempty"`
 	Steps        []planStep             `json:"steps"`
 	Seats        []convergence.SeatInfo `json:"seats"`
+	Lanes        []convergence.PlanLane `json:"lanes"`
 	Limits       convergence.Data       `json:"limits"`
 	Bounds       convergence.Bounds     `json:"bounds"`
 	Commands     map[string]string      `json:"commands"`
@@ -41,7 +46,10 @@ type planStep struct {
 	Model    string `json:"model,omitempty"`
 	Lens     string `json:"lens,omitempty"`
 	Voting   *bool  `json:"voting,omitempty"`
-	When     string `json:"when"`
+	// Watches are the seat's evidence paths; none: everything.
+	Watches   []string `json:"evidence_paths,omitempty"`
+	Skippable bool     `json:"skippable,omitempty"`
+	When      string   `json:"when"`
 }
 
 func (a *app) planCommand() *cobra.Command {
@@ -55,12 +63,13 @@ func (a *app) planCommand() *cobra.Command {
 			if _, err := a.readRequirement(args); err != nil {
 				return err
 			}
-			p, err := prepare(cmd.Context(), cmd, f)
-			if err != nil {
+			p := &plan{flags: f, unrun: true}
+			if err := prepare(cmd.Context(), cmd, p); err != nil {
 				return err
 			}
-			a.warn(p)
 			doc := p.document()
+			p.config.Warnings = nil // they are the document's notes
+			a.warn(p)
 			if asJSON {
 				return a.printJSON(doc)
 			}
@@ -79,11 +88,12 @@ func (p *plan) document() planDocument {
 		verify = "(none: recorded as not-run)"
 	}
 	return planDocument{
-		Preset: c.Preset, Discipline: c.Discipline, Rules: p.machine.Rules().Name, PlanDigest: p.digest, Base: p.base.ID,
+		Preset: c.Preset, File: p.flags.definition, Discipline: c.Discipline, Rules: p.machine.Rules().Name, Base: p.base.ID,
+		PlanDigest: p.resolved.Digest, Package: p.resolved.Plan.Package, Lanes: p.resolved.Plan.ExecutionLanes,
 		Steps: p.steps(), Seats: p.machine.Seats(), Limits: definition.Data, Bounds: p.machine.Bounds(),
 		Commands:     map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
 		Timeouts:     map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
-		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append([]string{}, p.machine.Warnings()...),
+		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append(append([]string{}, p.machine.Warnings()...), c.Warnings...),
 		Definition: definition,
 	}
 }
@@ -102,7 +112,7 @@ func (p *plan) steps() []planStep {
 	}
 	for _, n := range p.machine.Definition().Nodes {
 		s := planStep{Node: n.ID, Role: string(n.Data.Role)}
-		if lane := n.Data.Lane; lane != nil {
+		if lane := n.Data.Lane; lane != nil && n.Data.Role != convergence.RoleEvaluator {
 			t := lane.Requested
 			s.Lane, s.Adapter, s.Provider, s.Family, s.Model = lane.ID, t.Adapter, t.Provider, t.ModelFamily, t.Model
 		}
@@ -114,17 +124,24 @@ func (p *plan) steps() []planStep {
 		case convergence.RoleSeat:
 			voting := p.machine.Voting(n.ID)
 			s.Order, s.When, s.Voting, s.Lens = first+3, reviewed, &voting, p.config.Lenses()[n.ID]
+			s.Watches, s.Skippable = n.Data.EvidencePaths, slices.Contains(p.machine.Definition().Data.SkippableSeats, n.ID)
 		case convergence.RoleRepair:
 			s.Order, s.When = first+4, "when something is open and iterations are left; then the verifier again"
 		}
 		steps = append(steps, s)
 	}
+	slices.SortStableFunc(steps, func(a, b planStep) int { return a.Order - b.Order })
 	return steps
 }
 
 func (a *app) printPlan(d planDocument) error {
-	a.print("preset %s, discipline %s, rules %s", d.Preset, d.Discipline, d.Rules)
-	a.print("plan digest %s\n", d.PlanDigest)
+	from := "preset " + d.Preset
+	if d.File != "" {
+		from = fmt.Sprintf("definition %s (%s, version %d)", d.File, d.Definition.ID, d.Definition.DefinitionVersion)
+	}
+	a.print("%s, discipline %s, rules %s", from, d.Discipline, d.Rules)
+	a.print("plan digest %s", d.PlanDigest)
+	a.print("package %s %s %s\n", d.Package.Source, d.Package.Version, d.Package.Digest)
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ORDER\tSTEP\tROLE\tENGINE\tWHEN")
 	for _, s := range d.Steps {
@@ -133,11 +150,15 @@ func (a *app) printPlan(d planDocument) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
+	if err := a.printLanes(d); err != nil {
+		return err
+	}
 	b, l := d.Bounds, d.Limits
 	a.print("\nseats of the same order run in parallel, %d at once", l.SeatConcurrency)
-	a.print("iterations: at most %d (%d repairs); a seat is asked again %d time(s) when its answer does not count", l.MaxIterations, l.MaxReviewRestarts, l.RetryCapPerNode)
+	a.print("iterations: at most %d (%d repairs); a seat is asked again %d time(s) when its answer does not count", l.MaxIterations, min(l.MaxReviewRestarts, l.MaxIterations-1), l.RetryCapPerNode)
 	a.print("quorum: %d voting seat(s)%s", l.Quorum, ifElse(l.RequireDiversity, ", of different providers and model families", ""))
-	a.print("dispatches: %d to %d, at most %d at once", b.Dispatches.Min.Value, b.Dispatches.Max.Value, b.MaxConcurrency.Value)
+	a.print("dispatches: %d to %d, at most %d at once%s", b.Dispatches.Min.Value, b.Dispatches.Max.Value, b.MaxConcurrency.Value,
+		ifElse(d.Discipline == "full", "; a turn that confirms a finding, or arbitrates, comes on top", ""))
 	a.print("verify: %s (time-out %s)", d.Commands["verify"], d.Timeouts["verify"])
 	for _, name := range []string{"setup", "lint"} {
 		if d.Commands[name] != "" {
@@ -154,6 +175,21 @@ func (a *app) printPlan(d planDocument) error {
 	return nil
 }
 
+// printLanes lists the engines, and what may stand in for each.
+func (a *app) printLanes(d planDocument) error {
+	a.print("")
+	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "LANE\tRUNS ON\tELSE ON")
+	for _, l := range d.Lanes {
+		var others []string
+		for _, t := range l.Fallbacks {
+			others = append(others, engineWords(t))
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", l.ID, engineWords(l.Effective), cmp.Or(strings.Join(others, ", "), "-"))
+	}
+	return table.Flush()
+}
+
 func (s planStep) roleWords() string {
 	words := []string{s.Role}
 	if s.Lens != "" {
@@ -162,6 +198,12 @@ func (s planStep) roleWords() string {
 	if s.Voting != nil {
 		words = append(words, ifElse(*s.Voting, "voting", "non-voting"))
 	}
+	if s.Skippable {
+		words = append(words, "skippable")
+	}
+	if len(s.Watches) > 0 {
+		words = append(words, "watches "+strings.Join(s.Watches, " "))
+	}
 	return strings.Join(words, ", ")
 }
 
@@ -169,7 +211,11 @@ func (s planStep) engine() string {
 	if s.Adapter == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s/%s, model %s)", s.Adapter, s.Provider, s.Family, s.Model)
+	return engineWords(convergence.Target{Adapter: s.Adapter, Provider: s.Provider, ModelFamily: s.Family, Model: s.Model})
+}
+
+func engineWords(t convergence.Target) string {
+	return fmt.Sprintf("%s (%s/%s, model %s)", t.Adapter, t.Provider, t.ModelFamily, t.Model)
 }
 
 func ifElse(condition bool, yes, no string) string {

@@ -1,16 +1,19 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/json"
 
+	"conclave/config"
 	"conclave/internal/convergence"
+	"conclave/internal/prompt"
 )
 
-// planDigest identifies what decides a run: the definition, its engines and the rules. Every lane runs on what it asks for.
-func planDigest(m *convergence.Machine) (string, error) {
-	sum := sha256.Sum256([]byte(m.Rules().Name))
-	pack := convergence.Package{Source: "conclave", Version: m.Rules().Name, Digest: "sha256:" + hex.EncodeToString(sum[:])}
+// resolvePlan binds the definition to its engines and to what carries it out. Every lane runs on what it asks for.
+func resolvePlan(m *convergence.Machine, c config.Config) (convergence.Plan, error) {
+	pack, err := packageOf(m, c)
+	if err != nil {
+		return convergence.Plan{}, err
+	}
 	resolution := convergence.Resolution{Package: pack, Admission: convergence.Admission{Package: pack, Permissions: []convergence.Permission{}}}
 	description := m.Describe()
 	for _, lane := range description.ExecutionLanes {
@@ -18,6 +21,21 @@ func planDigest(m *convergence.Machine) (string, error) {
 			ID: lane.ID, Effective: lane.Requested, Fallbacks: append([]convergence.Target{}, lane.KnownSubstitutions...),
 		})
 	}
-	resolved, err := convergence.ResolvePlan(description, resolution)
-	return resolved.Digest, err
+	return convergence.ResolvePlan(description, resolution)
+}
+
+// packageOf identifies what a plan means beside its definition: the rules, the words that agents are told, and what the
+// seats look for. A preset is in it as what it stands for here, so that equal settings have equal plans.
+func packageOf(m *convergence.Machine, c config.Config) (convergence.Package, error) {
+	lenses := c.Lenses()
+	texts := map[string]string{}
+	for _, lens := range lenses {
+		texts[lens] = prompt.Lens(lens)
+	}
+	raw, err := json.Marshal(map[string]any{"prompts": prompt.Digest(), "seats": lenses, "lenses": texts, "settings": c.Choices()})
+	if err != nil {
+		return convergence.Package{}, err
+	}
+	digest, err := convergence.Digest(raw)
+	return convergence.Package{Source: "conclave", Version: m.Rules().Name, Digest: digest}, err
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -22,6 +21,7 @@ type workFlags struct {
 	includeDirty  bool
 	dryRun        bool
 	constraints   []string
+	definition    string
 }
 
 func (f *workFlags) add(cmd *cobra.Command) {
@@ -33,19 +33,22 @@ func (f *workFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.base, "base", "", "the commit to start from: `REF` (default HEAD)")
 	fs.BoolVar(&f.includeDirty, "include-dirty", false, "start from the uncommitted state")
 	fs.StringArrayVar(&f.constraints, "constraint", nil, "a file with binding constraints: `FILE` (repeatable)")
+	fs.StringVar(&f.definition, "definition", "", "run a convergence definition, which decides nodes, engines and limits: `FILE`")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "let the stub stand for every agent: no agent binary, no network")
 }
 
 // plan is a run that was checked and not started yet.
 type plan struct {
-	flags       workFlags
+	flags workFlags
+	// unrun says that nothing will be started: what is not supported yet is a warning then.
+	unrun       bool
 	config      config.Config
 	agents      agent.Settings
 	source      *gitrepo.Source
 	base        gitrepo.Commit // empty for a directory that is no repository
 	definition  []byte
 	machine     *convergence.Machine
-	digest      string
+	resolved    convergence.Plan
 	requirement []byte
 	// selfReviewed says that a seat of the writer's engine may count.
 	selfReviewed bool
@@ -61,18 +64,17 @@ type constraint struct {
 }
 
 // prepare checks everything that can be checked before anything starts.
-func prepare(ctx context.Context, cmd *cobra.Command, f workFlags) (*plan, error) {
+func prepare(ctx context.Context, cmd *cobra.Command, p *plan) error {
 	if err := refuseLater(cmd.Flags()); err != nil {
-		return nil, err
+		return err
 	}
-	p := &plan{flags: f}
 	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.load, p.compile, p.readConstraints}
 	for _, step := range steps {
 		if err := step(ctx, cmd); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 func (p *plan) openSource(ctx context.Context, _ *cobra.Command) error {
@@ -118,8 +120,20 @@ func (p *plan) load(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return sourceFault(err)
 	}
-	p.config, err = config.Load(config.Sources{Flags: cmd.Flags(), User: user, Repository: policy, Named: named})
+	definition, err := p.definitionFile(cmd)
+	if err != nil {
+		return err
+	}
+	p.config, err = config.Load(config.Sources{Flags: cmd.Flags(), User: user, Repository: policy, Named: named, Definition: definition, Unrun: p.flags.dryRun || p.unrun})
 	return err
+}
+
+func (p *plan) definitionFile(cmd *cobra.Command) (config.File, error) {
+	if !cmd.Flags().Changed("definition") {
+		return config.File{}, nil
+	}
+	content, err := readDocument("--definition", p.flags.definition)
+	return config.File{Name: p.flags.definition, Content: content}, err
 }
 
 func (p *plan) compile(context.Context, *cobra.Command) error {
@@ -128,42 +142,12 @@ func (p *plan) compile(context.Context, *cobra.Command) error {
 	if p.identify, err = p.config.Identify(p.agents); err != nil {
 		return err
 	}
-	definition, err := p.config.Definition(p.identify)
-	if err != nil {
+	if p.definition, p.machine, err = p.config.Compile(p.identify); err != nil {
 		return err
 	}
-	if p.definition, err = json.Marshal(definition); err != nil {
-		return err
-	}
-	if p.machine, err = convergence.Compile(p.definition, convergence.V1); err != nil {
-		return invalidDefinition(err)
-	}
-	p.selfReviewed = p.config.SelfReviewed(p.identify)
-	p.digest, err = planDigest(p.machine)
+	p.selfReviewed = config.SelfReviewed(p.machine.Definition())
+	p.resolved, err = resolvePlan(p.machine, p.config)
 	return err
-}
-
-// inFile names the file in each problem.
-func inFile(file string, err error) error {
-	var problems []error
-	for _, p := range config.Problems(err) {
-		p.What = file + ": " + p.What
-		problems = append(problems, p)
-	}
-	return errors.Join(problems...)
-}
-
-// invalidDefinition lists every problem of a definition, or of another document of the form.
-func invalidDefinition(err error) error {
-	var invalid *convergence.ValidationError
-	if !errors.As(err, &invalid) {
-		return config.Problem{What: err.Error()}
-	}
-	var problems []error
-	for _, issue := range invalid.Issues {
-		problems = append(problems, config.Problem{What: issue.Path + ": " + issue.Message + " (" + issue.Code + ")"})
-	}
-	return errors.Join(problems...)
 }
 
 func (p *plan) readConstraints(context.Context, *cobra.Command) error {

@@ -42,11 +42,10 @@ func (a *app) runRun(ctx context.Context, cmd *cobra.Command, f runFlags, args [
 	if err != nil {
 		return err
 	}
-	p, err := prepare(ctx, cmd, f.workFlags)
-	if err != nil {
+	p := &plan{flags: f.workFlags, requirement: requirement}
+	if err := prepare(ctx, cmd, p); err != nil {
 		return err
 	}
-	p.requirement = requirement
 	if err := p.checkBinaries(); err != nil {
 		return err
 	}

@@ -59,6 +59,16 @@ func TargetFor(adapter, model string, s Settings) (Target, error) {
 	return id, nil
 }
 
+// Effective is the identity that an adapter reports when it is asked for a target. Who wrote the target does not matter:
+// provider and family come from the adapter's table and the configuration, never from a definition's word for them.
+func Effective(t Target, s Settings) (Target, error) {
+	own, err := TargetFor(t.Adapter, "", s)
+	if model := modelFlag(t); err != nil || model != "" && model != own.Model {
+		return TargetFor(t.Adapter, model, s) // a model's name may say more than the adapter
+	}
+	return own, nil
+}
+
 // byModel sets provider and family of a known model name.
 func byModel(id Identity, model string, s Settings) Identity {
 	if f, ok := familyOf(model, s.Families); ok {

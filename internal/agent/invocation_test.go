@@ -246,3 +246,25 @@ func TestClaudesOwnSandboxNeedsItsTools(t *testing.T) {
 	s.CLISandbox = CLISandboxOff
 	require.False(t, sandboxed(s))
 }
+
+// TestEffectiveIdentityIsTheAdaptersOwn: a target that declares somebody else does not make the engine somebody else.
+func TestEffectiveIdentityIsTheAdaptersOwn(t *testing.T) {
+	s := Settings{
+		Commands:   map[string]CommandSettings{"mine": {Identity: Identity{Provider: "acme", ModelFamily: "acme-large", Model: "gpt-like"}}},
+		Identities: map[string]Identity{"codex": {Provider: "azure"}},
+	}
+	for _, c := range []struct{ asked, want Target }{
+		{Target{"claude", "openai", "gpt", DefaultModel}, Target{"claude", "anthropic", "claude", DefaultModel}},
+		{Target{"claude", "openai", "gpt", "opus"}, Target{"claude", "anthropic", "claude", "opus"}},
+		{Target{"codex", "openai", "gpt", "gpt-5.5"}, Target{"codex", "azure", "gpt", "gpt-5.5"}},
+		{Target{"mine", "acme", "acme-large", "gpt-like"}, Target{"mine", "acme", "acme-large", "gpt-like"}},
+		{Target{"mine", "other", "other", DefaultModel}, Target{"mine", "acme", "acme-large", "gpt-like"}},
+		{Target{"gemini", "google", "gemini", "gemini-3"}, Target{"gemini", "google", "gemini", "gemini-3"}},
+	} {
+		got, err := Effective(c.asked, s)
+		require.NoError(t, err)
+		require.Equal(t, c.want, got)
+	}
+	_, err := Effective(Target{Adapter: "nobody"}, s)
+	require.True(t, IsUnavailable(err))
+}

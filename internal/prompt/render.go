@@ -62,6 +62,8 @@ type Review struct {
 	// StructuredOutput is set where the engine returns the JSON answer by a channel of its own.
 	StructuredOutput bool
 	Discipline       string // Basic or Full
+	// RequireFindings is set where an answer without JSON does not count; under Full none does.
+	RequireFindings bool
 	// Reask is why the seat's last answer did not count, "" where it is asked for the first time.
 	Reask string
 }
@@ -78,7 +80,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"lines":       func(b []byte) int { return bytes.Count(b, []byte("\n")) },
 	"lens":        func(name string) string { return lenses[name] },
 	"code":        codeSpan,
-	"json":        func(r Review) bool { return r.Discipline == Full || r.StructuredOutput },
+	"json":        func(r Review) bool { return r.Discipline == Full || r.RequireFindings || r.StructuredOutput },
 }).ParseFS(files, "templates/*.md"))
 
 // RenderDesign writes the prompt of a design turn.

@@ -74,7 +74,7 @@ func run(turn string, in io.Reader, out io.Writer, dir string) error {
 		}
 		say(Event{Type: "edit", Path: File})
 	}
-	say(Event{Type: "message", Text: answer(role, h)})
+	say(Event{Type: "message", Text: answer(role, h, string(prompt))})
 	say(Event{Type: "end"})
 	return w.Flush()
 }
@@ -96,18 +96,7 @@ func header(prompt string) map[string]string {
 }
 
 // requirementOf takes the requirement out of its fence; "" when there is none.
-func requirementOf(prompt string) string {
-	_, rest, _ := strings.Cut(prompt, "\n[begin requirement ")
-	key, rest, ok := strings.Cut(rest, "]\n")
-	if !ok {
-		return ""
-	}
-	text, _, ok := strings.Cut(rest, "\n[end requirement "+key+"]")
-	if !ok {
-		return ""
-	}
-	return text
-}
+func requirementOf(prompt string) string { return fenced(prompt, "requirement") }
 
 // change is the content of File: it depends on what was asked and on the round, not on the run.
 func change(role string, h map[string]string, requirement string) string {
@@ -150,7 +139,7 @@ func firstLine(text string) string {
 }
 
 // answer is the final message for a role.
-func answer(role string, h map[string]string) string {
+func answer(role string, h map[string]string, prompt string) string {
 	switch role {
 	case "design":
 		return "# Design contract\n\nDry run: a stub stands for the designer.\n\n## Acceptance criteria\n\n- AC1: `" + File + "` exists.\n"
@@ -167,7 +156,7 @@ func answer(role string, h map[string]string) string {
 		}
 		return jsonBlock(map[string]any{"rulings": rulings})
 	}
-	return "Dry run: a stub stands for this reviewer and has read nothing.\n\nVERDICT: PASS"
+	return reviewAnswer(role, h, prompt)
 }
 
 func fixReport(h map[string]string) []any {
