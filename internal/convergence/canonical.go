@@ -38,7 +38,7 @@ func digestBytes(canonical []byte) string {
 }
 
 func appendCanonical(b []byte, v value) []byte {
-	switch v.kind {
+	switch v.kind() {
 	case kindFalse:
 		return append(b, "false"...)
 	case kindTrue:
@@ -49,31 +49,34 @@ func appendCanonical(b []byte, v value) []byte {
 		return appendString(b, v.text())
 	case kindArray:
 		b = append(b, '[')
-		for i := range v.members {
+		for i, item := range v.items() {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendCanonical(b, v.members[i].value)
+			b = appendCanonical(b, item)
 		}
 		return append(b, ']')
 	case kindObject:
-		return appendObject(b, v.members)
+		return appendObject(b, v)
 	default:
 		return append(b, "null"...)
 	}
 }
 
-func appendObject(b []byte, members []member) []byte {
-	sorted := slices.Clone(members)
-	slices.SortFunc(sorted, func(x, y member) int { return compareUTF16(x.name, y.name) })
+func appendObject(b []byte, v value) []byte {
+	sorted := make([]value, 0, v.count())
+	for _, field := range v.items() {
+		sorted = append(sorted, field)
+	}
+	slices.SortFunc(sorted, func(x, y value) int { return compareUTF16(x.name(), y.name()) })
 	b = append(b, '{')
 	for i := range sorted {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, sorted[i].name)
+		b = appendString(b, sorted[i].name())
 		b = append(b, ':')
-		b = appendCanonical(b, sorted[i].value)
+		b = appendCanonical(b, sorted[i])
 	}
 	return append(b, '}')
 }

@@ -30,8 +30,8 @@ func nodePath(id, rest string) string { return "/nodes/" + escapePointer(id) + r
 func (f *formChecker) check(root value) {
 	f.roles = map[Role]int{}
 	lanes := map[string]string{}
-	for _, item := range root.get("nodes").members {
-		f.node(item.value, lanes)
+	for _, item := range root.get("nodes").items() {
+		f.node(item, lanes)
 	}
 	f.roleCounts()
 	if !f.rules.DemoteWriterLanes {
@@ -73,7 +73,7 @@ func (f *formChecker) node(n value, lanes map[string]string) {
 }
 
 func (f *formChecker) evidencePaths(id string, role Role, paths value) {
-	if paths.kind == kindAbsent {
+	if paths.kind() == kindAbsent {
 		return
 	}
 	path := nodePath(id, "/data/evidencePaths")
@@ -81,14 +81,14 @@ func (f *formChecker) evidencePaths(id string, role Role, paths value) {
 		f.add(CodeInvalidEvidence, path, "belongs to seats only")
 		return
 	}
-	if paths.kind != kindArray || len(paths.members) == 0 {
+	if paths.kind() != kindArray || paths.count() == 0 {
 		f.add(CodeInvalidEvidence, path, "must be a list with at least one entry; leave it out to watch everything")
 		return
 	}
 	seen := map[string]bool{}
-	for _, item := range paths.members {
-		switch text := item.value.text(); {
-		case !item.value.isText() || trimECMA(text) == "":
+	for _, item := range paths.items() {
+		switch text := item.text(); {
+		case !item.isText() || trimECMA(text) == "":
 			f.add(CodeInvalidEvidence, path, "must hold texts that are not blank")
 			return
 		case seen[text]:
@@ -124,7 +124,7 @@ func (f *formChecker) selfReview() {
 // sharedIdentity says in words what two lanes have in common that keeps one
 // from reviewing the other; "" when nothing.
 func sharedIdentity(seat, writer value) string {
-	if seat.kind != kindObject || writer.kind != kindObject {
+	if seat.kind() != kindObject || writer.kind() != kindObject {
 		return ""
 	}
 	if id := seat.get("id"); id.isText() && id.text() == writer.get("id").text() {
@@ -148,8 +148,8 @@ func sharedIdentity(seat, writer value) string {
 
 func looseTargets(lane value) []value {
 	targets := []value{lane.get("requested")}
-	for _, item := range lane.get("knownSubstitutions").members {
-		targets = append(targets, item.value)
+	for _, item := range lane.get("knownSubstitutions").items() {
+		targets = append(targets, item)
 	}
 	return targets
 }
@@ -173,12 +173,12 @@ func (f *formChecker) policies() {
 		f.add(CodeInvalidDiversity, "/data/requireDiversity", "must be true or false")
 	}
 	skippable := f.data.get("skippableSeats")
-	if skippable.kind != kindArray {
+	if skippable.kind() != kindArray {
 		f.add(CodeInvalidSkippable, "/data/skippableSeats", "must be a list of seat ids (it may be empty)")
 		return
 	}
-	for i, item := range skippable.members {
-		if !f.isSeat(item.value) {
+	for i, item := range skippable.items() {
+		if !f.isSeat(item) {
 			f.add(CodeUnknownSeat, "/data/skippableSeats/"+strconv.Itoa(i), "is no seat of this definition")
 		}
 	}
@@ -200,7 +200,7 @@ func (f *formChecker) seatExtensions(id string, role Role, data value) {
 	if f.rules.ReserveWords && reservedIDs[id] {
 		f.add(CodeReservedID, nodePath(id, "/id"), "is a word the machine uses itself; rename the node")
 	}
-	if voting := data.get("voting"); voting.kind != kindAbsent && (role != RoleSeat || !voting.isBool()) {
+	if voting := data.get("voting"); voting.kind() != kindAbsent && (role != RoleSeat || !voting.isBool()) {
 		f.add(CodeInvalidFlag, nodePath(id, "/data/voting"), "must be true or false, on a seat")
 	}
 }
@@ -209,17 +209,17 @@ func (f *formChecker) extensions() {
 	f.choice("discipline", CodeInvalidDiscipline, string(Basic), string(Full))
 	f.choice("reviewWhen", CodeInvalidReviewWhen, string(WhenVerified), string(WhenAlways))
 	for _, flag := range []string{"writerExclusion", "requireFindings", "advisory", "rulings"} {
-		if v := f.data.get(flag); v.kind != kindAbsent && !v.isBool() {
+		if v := f.data.get(flag); v.kind() != kindAbsent && !v.isBool() {
 			f.add(CodeInvalidFlag, "/data/"+flag, "must be true or false")
 		}
 	}
-	if f.data.get("writerExclusion").kind != kindFalse {
+	if f.data.get("writerExclusion").kind() != kindFalse {
 		f.turnLanes()
 	}
 }
 
 func (f *formChecker) choice(field, code string, words ...string) {
-	if v := f.data.get(field); v.kind != kindAbsent && !slices.Contains(words, v.text()) {
+	if v := f.data.get(field); v.kind() != kindAbsent && !slices.Contains(words, v.text()) {
 		f.add(code, "/data/"+field, "must be %s", strings.Join(words, " or "))
 	}
 }

@@ -9,7 +9,7 @@ import (
 // checkGraph is the graph layer: shape, ids, versions and end points. Its paths
 // use array indexes, because ids may be what is wrong.
 func checkGraph(r *report, root value) {
-	if root.kind != kindObject {
+	if root.kind() != kindObject {
 		r.add(CodeInvalidDefinition, "", "must be an object with id, definitionVersion, data, nodes and edges")
 		return
 	}
@@ -17,7 +17,7 @@ func checkGraph(r *report, root value) {
 	if v, ok := root.get("definitionVersion").safeInteger(); !ok || v < 1 {
 		r.add(CodeInvalidVersion, "/definitionVersion", "must be an integer of at least 1")
 	}
-	if root.get("data").kind != kindObject {
+	if root.get("data").kind() != kindObject {
 		r.add(CodeInvalidDefinition, "/data", "must be an object")
 	}
 	nodes := checkNodes(r, root.get("nodes"))
@@ -26,42 +26,42 @@ func checkGraph(r *report, root value) {
 
 func checkNodes(r *report, list value) map[string]bool {
 	known := map[string]bool{}
-	if list.kind != kindArray {
+	if list.kind() != kindArray {
 		r.add(CodeInvalidDefinition, "/nodes", "must be an array")
 		return known
 	}
-	for i, item := range list.members {
+	for i, item := range list.items() {
 		path := "/nodes/" + strconv.Itoa(i)
-		if item.value.kind != kindObject {
+		if item.kind() != kindObject {
 			r.add(CodeInvalidDefinition, path, "must be an object with id and data")
 			continue
 		}
-		if item.value.get("data").kind == kindAbsent {
+		if item.get("data").kind() == kindAbsent {
 			r.add(CodeInvalidDefinition, path+"/data", "is missing")
 		}
-		checkUnique(r, item.value.get("id"), path+"/id", CodeDuplicateNode, known)
+		checkUnique(r, item.get("id"), path+"/id", CodeDuplicateNode, known)
 	}
 	return known
 }
 
 func checkEdges(r *report, list value, nodes map[string]bool) {
-	if list.kind != kindArray {
+	if list.kind() != kindArray {
 		r.add(CodeInvalidDefinition, "/edges", "must be an array (it may be empty)")
 		return
 	}
 	known := map[string]bool{}
-	for i, item := range list.members {
+	for i, item := range list.items() {
 		path := "/edges/" + strconv.Itoa(i)
-		if item.value.kind != kindObject {
+		if item.kind() != kindObject {
 			r.add(CodeInvalidDefinition, path, "must be an object with id, source, target and data")
 			continue
 		}
-		if item.value.get("data").kind == kindAbsent {
+		if item.get("data").kind() == kindAbsent {
 			r.add(CodeInvalidDefinition, path+"/data", "is missing")
 		}
-		checkUnique(r, item.value.get("id"), path+"/id", CodeDuplicateEdge, known)
-		checkEndPoint(r, item.value.get("source"), path+"/source", CodeUnknownSource, nodes)
-		checkEndPoint(r, item.value.get("target"), path+"/target", CodeUnknownTarget, nodes)
+		checkUnique(r, item.get("id"), path+"/id", CodeDuplicateEdge, known)
+		checkEndPoint(r, item.get("source"), path+"/source", CodeUnknownSource, nodes)
+		checkEndPoint(r, item.get("target"), path+"/target", CodeUnknownTarget, nodes)
 	}
 }
 

@@ -4,23 +4,23 @@ import "strconv"
 
 // checkLanes is the description layer: the shape of every lane and target.
 func checkLanes(r *report, root value) {
-	for _, item := range root.get("nodes").members {
-		if lane := item.value.get("data").get("lane"); lane.kind != kindAbsent {
-			checkLane(r, lane, nodePath(item.value.get("id").text(), "/data/lane"))
+	for _, item := range root.get("nodes").items() {
+		if lane := item.get("data").get("lane"); lane.kind() != kindAbsent {
+			checkLane(r, lane, nodePath(item.get("id").text(), "/data/lane"))
 		}
 	}
 	for _, key := range []string{"confirmer", "arbiter"} {
-		if lane := root.get("data").get(key); lane.kind != kindAbsent {
+		if lane := root.get("data").get(key); lane.kind() != kindAbsent {
 			checkLane(r, lane, "/data/"+key)
 		}
 	}
-	if target := root.get("data").get("escalation"); target.kind != kindAbsent {
+	if target := root.get("data").get("escalation"); target.kind() != kindAbsent {
 		checkTarget(r, target, "/data/escalation")
 	}
 }
 
 func checkLane(r *report, lane value, path string) {
-	if lane.kind != kindObject {
+	if lane.kind() != kindObject {
 		r.add(CodeInvalidShape, path, "must be an object with id, requested and knownSubstitutions; leave it out for a data-only node")
 		return
 	}
@@ -31,10 +31,10 @@ func checkLane(r *report, lane value, path string) {
 		return
 	}
 	seen := map[string]bool{}
-	for i, item := range list.members {
+	for i, item := range list.items() {
 		at := path + "/knownSubstitutions/" + strconv.Itoa(i)
-		checkTarget(r, item.value, at)
-		text := string(appendCanonical(nil, item.value))
+		checkTarget(r, item, at)
+		text := string(appendCanonical(nil, item))
 		if seen[text] {
 			r.add(CodeDuplicateSubst, at, "repeats a substitution of this lane")
 		}
@@ -43,7 +43,7 @@ func checkLane(r *report, lane value, path string) {
 }
 
 func checkTarget(r *report, target value, path string) {
-	switch target.kind {
+	switch target.kind() {
 	case kindObject:
 	case kindAbsent:
 		r.add(CodeMissingField, path, "is missing")
@@ -60,20 +60,20 @@ func checkTarget(r *report, target value, path string) {
 		return
 	}
 	seen := map[string]bool{}
-	for i, item := range tools.members {
+	for i, item := range tools.items() {
 		at := path + "/tools/" + strconv.Itoa(i)
-		if !checkText(r, item.value, at) {
+		if !checkText(r, item, at) {
 			continue
 		}
-		if seen[item.value.text()] {
-			r.add(CodeDuplicateID, at, "repeats the tool %q", item.value.text())
+		if seen[item.text()] {
+			r.add(CodeDuplicateID, at, "repeats the tool %q", item.text())
 		}
-		seen[item.value.text()] = true
+		seen[item.text()] = true
 	}
 }
 
 func checkArray(r *report, v value, path string) bool {
-	switch v.kind {
+	switch v.kind() {
 	case kindArray:
 		return true
 	case kindAbsent:
@@ -86,7 +86,7 @@ func checkArray(r *report, v value, path string) bool {
 
 func checkText(r *report, v value, path string) bool {
 	switch {
-	case v.kind == kindAbsent:
+	case v.kind() == kindAbsent:
 		r.add(CodeMissingField, path, "is missing")
 	case !v.isText() || v.text() == "" || hasControl(v.text()):
 		r.add(CodeInvalidText, path, "must be a text without control characters, and not empty")

@@ -11,30 +11,36 @@ var (
 // withoutExtensions drops the keys a rule set does not read, so that no check
 // and no decision can depend on them. The digest is taken before.
 func withoutExtensions(root value) value {
-	root = edited(root, "data", func(data value) value { return dropped(data, dataExtensions) })
-	return edited(root, "nodes", func(nodes value) value {
-		nodes.members = slices.Clone(nodes.members)
-		for i := range nodes.members {
-			nodes.members[i].value = edited(nodes.members[i].value, "data", func(data value) value { return dropped(data, nodeExtensions) })
-		}
-		return nodes
-	})
+	seat := &cut{inside: map[string]*cut{"data": {drop: nodeExtensions}}}
+	definition := &cut{inside: map[string]*cut{"data": {drop: dataExtensions}, "nodes": {each: seat}}}
+	return value{definition.copy(nil, root)}
 }
 
-// edited returns the object with one member changed, if it has it.
-func edited(v value, name string, change func(value) value) value {
-	v.members = slices.Clone(v.members)
-	for i := range v.members {
-		if v.kind == kindObject && v.members[i].name == name {
-			v.members[i].value = change(v.members[i].value)
-		}
+// cut copies a value without some members.
+type cut struct {
+	drop   []string        // members of this object that are left out
+	inside map[string]*cut // what to do in its other members
+	each   *cut            // what to do in each item of this array
+}
+
+func (c *cut) copy(doc []cell, v value) []cell {
+	if c == nil || v.kind() != kindObject && v.kind() != kindArray {
+		return append(doc, v.doc...)
 	}
-	return v
-}
-
-func dropped(v value, names []string) value {
-	v.members = slices.DeleteFunc(slices.Clone(v.members), func(m member) bool { return slices.Contains(names, m.name) })
-	return v
+	at := len(doc)
+	doc = append(doc, v.doc[0])
+	for _, item := range v.items() {
+		next := c.each
+		if v.kind() == kindObject {
+			if slices.Contains(c.drop, item.name()) {
+				continue
+			}
+			next = c.inside[item.name()]
+		}
+		doc = next.copy(doc, item)
+	}
+	doc[at].size = int32(len(doc) - at)
+	return doc
 }
 
 // readDefinition turns checked JSON into the typed definition.
@@ -47,11 +53,11 @@ func readDefinition(root value) Definition {
 		Nodes:             []Node{},
 		Edges:             []Edge{},
 	}
-	for _, item := range root.get("nodes").members {
-		def.Nodes = append(def.Nodes, readNode(item.value))
+	for _, item := range root.get("nodes").items() {
+		def.Nodes = append(def.Nodes, readNode(item))
 	}
-	for _, item := range root.get("edges").members {
-		e := item.value
+	for _, item := range root.get("edges").items() {
+		e := item
 		def.Edges = append(def.Edges, Edge{ID: e.get("id").text(), Source: e.get("source").text(), Target: e.get("target").text(), Data: appendCanonical(nil, e.get("data"))})
 	}
 	return def
@@ -84,7 +90,7 @@ func readData(v value) Data {
 	data.Rulings = readFlag(v.get("rulings"))
 	data.Confirmer = readLane(v.get("confirmer"))
 	data.Arbiter = readLane(v.get("arbiter"))
-	if target := v.get("escalation"); target.kind == kindObject {
+	if target := v.get("escalation"); target.kind() == kindObject {
 		t := readTarget(target)
 		data.Escalation = &t
 	}
@@ -94,7 +100,7 @@ func readData(v value) Data {
 func readNode(v value) Node {
 	data := v.get("data")
 	n := Node{ID: v.get("id").text(), Data: NodeData{Role: Role(data.get("role").text()), Lane: readLane(data.get("lane"))}}
-	if paths := data.get("evidencePaths"); paths.kind == kindArray {
+	if paths := data.get("evidencePaths"); paths.kind() == kindArray {
 		n.Data.EvidencePaths = readTexts(paths)
 	}
 	n.Data.Voting = readFlag(data.get("voting"))
@@ -102,12 +108,12 @@ func readNode(v value) Node {
 }
 
 func readLane(v value) *Lane {
-	if v.kind != kindObject {
+	if v.kind() != kindObject {
 		return nil
 	}
 	lane := &Lane{ID: v.get("id").text(), Requested: readTarget(v.get("requested")), KnownSubstitutions: []Target{}}
-	for _, item := range v.get("knownSubstitutions").members {
-		lane.KnownSubstitutions = append(lane.KnownSubstitutions, readTarget(item.value))
+	for _, item := range v.get("knownSubstitutions").items() {
+		lane.KnownSubstitutions = append(lane.KnownSubstitutions, readTarget(item))
 	}
 	return lane
 }
@@ -123,9 +129,9 @@ func readTarget(v value) Target {
 }
 
 func readTexts(v value) []string {
-	texts := make([]string, 0, len(v.members))
-	for _, item := range v.members {
-		texts = append(texts, item.value.text())
+	texts := make([]string, 0, v.count())
+	for _, item := range v.items() {
+		texts = append(texts, item.text())
 	}
 	return texts
 }

@@ -64,13 +64,13 @@ func ParseEvents(raw []byte) ([]Event, error) {
 		return nil, &ValidationError{Issues: issues}
 	}
 	var r report
-	if root.kind != kindArray {
+	if root.kind() != kindArray {
 		r.add(CodeInvalidEvent, "", "must be a list of events")
 		return nil, r.err()
 	}
-	events := make([]Event, 0, len(root.members))
-	for i, item := range root.members {
-		events = append(events, readEvent(&r, item.value, "/"+strconv.Itoa(i)))
+	events := make([]Event, 0, root.count())
+	for i, item := range root.items() {
+		events = append(events, readEvent(&r, item, "/"+strconv.Itoa(i)))
 	}
 	if err := r.err(); err != nil {
 		return nil, err
@@ -79,13 +79,13 @@ func ParseEvents(raw []byte) ([]Event, error) {
 }
 
 func readEvent(r *report, v value, path string) Event {
-	if v.kind != kindObject {
+	if v.kind() != kindObject {
 		r.add(CodeInvalidEvent, path, "must be an object with type, version and payload")
 		return Event{}
 	}
-	for _, m := range v.members {
-		if m.name != "type" && m.name != "version" && m.name != "payload" {
-			r.add(CodeInvalidEvent, path+"/"+escapePointer(m.name), "is not part of an event: type, version and payload are")
+	for _, field := range v.items() {
+		if name := field.name(); name != "type" && name != "version" && name != "payload" {
+			r.add(CodeInvalidEvent, path+"/"+escapePointer(name), "is not part of an event: type, version and payload are")
 		}
 	}
 	typ := v.get("type")
@@ -97,7 +97,7 @@ func readEvent(r *report, v value, path string) Event {
 		r.add(CodeInvalidEvent, path+"/version", "must be an integer of at least 1")
 	}
 	payload := v.get("payload")
-	if payload.kind == kindAbsent {
+	if payload.kind() == kindAbsent {
 		r.add(CodeInvalidEvent, path+"/payload", "is missing")
 	}
 	return Event{Type: typ.text(), Version: int(version), Payload: appendCanonical(nil, payload)}

@@ -78,6 +78,6 @@ func TestZeroValuesNeverAccept(t *testing.T) {
 	require.True(t, stands(FindingState{}))
 	require.NotEqual(t, Basic, *new(Discipline))
 	require.NotEqual(t, WhenVerified, *new(ReviewWhen))
-	require.Equal(t, kindAbsent, value{}.kind)
+	require.Equal(t, kindAbsent, value{}.kind())
 	require.False(t, value{}.isTrue())
 }

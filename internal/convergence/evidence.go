@@ -22,19 +22,19 @@ type Evidence struct {
 // malformed.
 func readEvidence(result value) *Evidence {
 	hashes, fingerprint, proof := result.get("inputHashes"), result.get("workspaceFingerprint"), result.get("proofArtifactDigest")
-	if hashes.kind != kindObject || !fingerprint.isText() || !proof.isText() || !isDigest(proof.text()) {
+	if hashes.kind() != kindObject || !fingerprint.isText() || !proof.isText() || !isDigest(proof.text()) {
 		return nil
 	}
 	e := &Evidence{
-		InputHashes:          make(map[string]string, len(hashes.members)),
+		InputHashes:          make(map[string]string, hashes.count()),
 		WorkspaceFingerprint: fingerprint.text(),
 		ProofArtifactDigest:  proof.text(),
 	}
-	for _, m := range hashes.members {
-		if !m.value.isText() {
+	for _, hash := range hashes.items() {
+		if !hash.isText() {
 			return nil
 		}
-		e.InputHashes[m.name] = m.value.text()
+		e.InputHashes[hash.name()] = hash.text()
 	}
 	return e
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // defaultChecks keeps `go test -race` short; `make property` runs 100,000.
-const defaultChecks = "300"
+const defaultChecks = "100"
 
 func TestMain(m *testing.M) {
 	flag.Parse()

@@ -21,7 +21,7 @@ func (m *Machine) Reduce(s State, e Event) State {
 		return s
 	}
 	payload, issues := parseValue(string(e.Payload))
-	if len(issues) > 0 || payload.kind != kindObject {
+	if len(issues) > 0 || payload.kind() != kindObject {
 		return s
 	}
 	f := fold{m: m, s: s}

@@ -113,16 +113,17 @@ func (f *fold) newRound() {
 			continue
 		}
 		st.RoundAttempts = 0
-		f.setNode(n, st)
-		switch rec := f.seat(n); {
-		case rec.Outcome == OutcomeWaived:
-		case rec.Outcome != OutcomeValid:
-			rec.Answered = false
-			f.setSeat(n, rec)
-			f.finish(n, st, StatusPending)
-		case len(f.m.toRecheck(&f.s, s.id)) > 0:
-			f.expire(n)
+		rec := f.seat(n)
+		switch keeps := rec.Outcome == OutcomeWaived || rec.Outcome == OutcomeValid && len(f.m.toRecheck(&f.s, s.id)) == 0; {
+		case keeps:
+			f.setNode(n, st)
+			continue
+		case rec.Outcome == OutcomeValid:
+			rec = rec.forgotten(OutcomeInvalid)
 		}
+		rec.Answered = false
+		f.setSeat(n, rec)
+		f.finish(n, st, StatusPending)
 	}
 }
 

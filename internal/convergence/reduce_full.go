@@ -81,12 +81,12 @@ const (
 
 func readFixReport(list value) map[string]string {
 	report := map[string]string{}
-	if list.kind != kindArray {
+	if list.kind() != kindArray {
 		return report
 	}
-	for _, item := range list.members {
-		if status := item.value.get("status").text(); status == fixFixed || status == fixRefuted {
-			report[item.value.get("finding").text()] = status
+	for _, item := range list.items() {
+		if status := item.get("status").text(); status == fixFixed || status == fixRefuted {
+			report[item.get("finding").text()] = status
 		}
 	}
 	return report

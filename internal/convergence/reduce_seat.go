@@ -45,7 +45,7 @@ func (m *Machine) trusted(rec SeatState) bool {
 func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result value, rechecked rechecks) SeatState {
 	rec := SeatState{Verdict: readVerdict(result.get("verdict"))}
 	confidence := result.get("confidence")
-	if confidence.kind == kindNumber {
+	if confidence.kind() == kindNumber {
 		number := confidence.number()
 		rec.Confidence = &number
 	}
@@ -58,7 +58,7 @@ func (m *Machine) readAnswer(current *Evidence, s *seat, st NodeState, result va
 		rec.Findings = readFindings(result.get("findings"))
 	}
 	stands := bound && (!m.rules.ConsistentAnswers || consistent(rec, rechecked))
-	rec.Outcome, rec.Answered = m.judge(rec.Verdict, stands, confidence.kind)
+	rec.Outcome, rec.Answered = m.judge(rec.Verdict, stands, confidence.kind())
 	return rec
 }
 
@@ -106,13 +106,13 @@ type rechecks struct {
 // "addressed" is one, and the same finding named twice is only if both say so.
 func (m *Machine) readRechecked(result value) rechecks {
 	list := result.get("rechecked")
-	if !m.full() || list.kind != kindArray {
+	if !m.full() || list.kind() != kindArray {
 		return rechecks{}
 	}
-	found := rechecks{addressed: make(map[string]bool, len(list.members))}
-	for _, item := range list.members {
-		id := item.value.get("finding").text()
-		addressed := item.value.get("status").text() == string(FindingAddressed)
+	found := rechecks{addressed: make(map[string]bool, list.count())}
+	for _, item := range list.items() {
+		id := item.get("finding").text()
+		addressed := item.get("status").text() == string(FindingAddressed)
 		before, said := found.addressed[id]
 		found.addressed[id] = addressed && (before || !said)
 		found.unaddressed = found.unaddressed || !addressed
@@ -138,16 +138,16 @@ const (
 )
 
 func readFindings(list value) []Finding {
-	if list.kind != kindArray {
+	if list.kind() != kindArray {
 		return nil
 	}
 	var findings []Finding
-	for _, item := range list.members {
-		id, kind, evidence := item.value.get("id"), item.value.get("kind"), item.value.get("evidence")
+	for _, item := range list.items() {
+		id, kind, evidence := item.get("id"), item.get("kind"), item.get("evidence")
 		if !id.isText() || !evidence.isText() || kind.text() != KindPatch && kind.text() != KindDecision {
 			continue
 		}
-		findings = append(findings, Finding{ID: id.text(), Kind: kind.text(), Severity: item.value.get("severity").text(), Evidence: evidence.text()})
+		findings = append(findings, Finding{ID: id.text(), Kind: kind.text(), Severity: item.get("severity").text(), Evidence: evidence.text()})
 	}
 	return findings
 }

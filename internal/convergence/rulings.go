@@ -35,7 +35,7 @@ func (f *fold) answered(subject string) bool {
 // host lists refused rulings.
 func (f *fold) rulingRecorded(p value) {
 	id, decision := p.get("finding").text(), p.get("decision").text()
-	if position := p.get("position"); position.kind != kindAbsent {
+	if position := p.get("position"); position.kind() != kindAbsent {
 		if i, ok := f.turn(position); ok && f.s.Review.Turns[i].Kind == turnArbitrate {
 			f.arbiterRuled(f.s.Review.Turns[i], id, decision)
 		}

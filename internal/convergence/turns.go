@@ -48,10 +48,9 @@ func (f *fold) turnEvent(e Event, p value) bool {
 	switch e.Type {
 	case EventEngine:
 		f.turnReceipt(i, e.Version, p)
-	case EventPaused:
-		f.setTurn(i, func(t *TurnState) { t.Paused = true })
-	case EventResumed:
-		f.setTurn(i, func(t *TurnState) { t.Paused = false })
+	case EventPaused, EventResumed:
+		t.Paused = e.Type == EventPaused
+		f.setTurn(i, t)
 	case EventCompleted:
 		if !t.Paused {
 			f.turnDone(i, t, p.get("result"))
@@ -70,9 +69,9 @@ func (f *fold) turnEvent(e Event, p value) bool {
 	return true
 }
 
-func (f *fold) setTurn(i int, change func(*TurnState)) {
+func (f *fold) setTurn(i int, t TurnState) {
 	f.s.Review.Turns = slices.Clone(f.s.Review.Turns)
-	change(&f.s.Review.Turns[i])
+	f.s.Review.Turns[i] = t
 }
 
 func (f *fold) endTurn(i int) { f.s.Review.Turns = without(f.s.Review.Turns, i) }
@@ -138,7 +137,8 @@ func (f *fold) turnReceipt(i, version int, p value) {
 		return
 	}
 	got := readReceipt(p, sequence)
-	f.setTurn(i, func(t *TurnState) { t.Receipt = &got })
+	t.Receipt = &got
+	f.setTurn(i, t)
 }
 
 // byWriter reports whether a turn ran on an engine that a writer ran on, or on
@@ -160,8 +160,8 @@ func (f *fold) turnDone(i int, t TurnState, result value) {
 			f.turnFailed(i, t, "RESULT_INVALID")
 		}
 	case turnArbitrate:
-		for _, item := range result.get("rulings").members {
-			f.arbiterRuled(t, item.value.get("finding").text(), item.value.get("decision").text())
+		for _, item := range result.get("rulings").items() {
+			f.arbiterRuled(t, item.get("finding").text(), item.get("decision").text())
 		}
 		f.arbitrated(i, t)
 	case turnFinal:
@@ -174,12 +174,15 @@ func (f *fold) turnDone(i int, t TurnState, result value) {
 // to a person: no failure may clear a finding.
 func (f *fold) turnFailed(i int, t TurnState, code string) {
 	if code == FailAborted {
-		f.countTurn(t, func(c *TurnCount) { c.Tries-- })
+		count := f.turnCount(t)
+		count.Tries--
+		f.setTurnCount(t, count)
 		f.endTurn(i)
 		f.pause(PauseInterrupted, "interrupted: "+t.Position)
 		return
 	}
-	spent := code == FailEngineUnavailable || f.tries(t) > f.m.definition.Data.RetryCapPerNode
+	count, limit := f.turnCount(t), f.m.definition.Data.RetryCapPerNode
+	spent := code == FailEngineUnavailable || count.Tries > limit
 	switch {
 	case !spent:
 		f.endTurn(i)
@@ -188,27 +191,33 @@ func (f *fold) turnFailed(i int, t TurnState, code string) {
 	case t.Kind == turnArbitrate:
 		f.arbitrated(i, t)
 	default:
-		f.countTurn(t, func(c *TurnCount) { c.Tries = f.m.definition.Data.RetryCapPerNode + 1 })
+		count.Tries = limit + 1
+		f.setTurnCount(t, count)
 		f.endTurn(i)
 	}
 }
 
-func (f *fold) tries(t TurnState) int64 {
-	tries := int64(0)
-	f.countTurn(t, func(c *TurnCount) { tries = c.Tries })
-	return tries
-}
-
-func (f *fold) countTurn(t TurnState, change func(*TurnCount)) {
+func (f *fold) turnCount(t TurnState) TurnCount {
 	switch t.Kind {
 	case turnConfirm:
 		st, _ := f.finding(t.Findings[0])
-		change(&st.Confirm)
+		return st.Confirm
+	case turnArbitrate:
+		return f.s.Review.Arbitrate
+	}
+	return f.s.Review.Final
+}
+
+func (f *fold) setTurnCount(t TurnState, count TurnCount) {
+	switch t.Kind {
+	case turnConfirm:
+		st, _ := f.finding(t.Findings[0])
+		st.Confirm = count
 		f.setFinding(t.Findings[0], st)
 	case turnArbitrate:
-		change(&f.s.Review.Arbitrate)
+		f.s.Review.Arbitrate = count
 	case turnFinal:
-		change(&f.s.Review.Final)
+		f.s.Review.Final = count
 	}
 }
 

@@ -2,6 +2,7 @@ package convergence
 
 import (
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -22,58 +23,94 @@ const (
 	kindObject
 )
 
-// value is one parsed JSON value. Arrays keep their items in members with empty
-// names: one slice serves both kinds and keeps the struct small.
-type value struct {
-	kind    valueKind
-	raw     string // of a string its text, of a number its literal
-	members []member
-}
+// value is one parsed JSON value: a window on the cells of its document. The
+// first cell is its own, those of its items or members follow. A whole
+// document is one allocation. The zero value is absent.
+type value struct{ doc []cell }
 
-type member struct {
-	name  string
-	value value
+// cell is one value of a document, in the order of the text.
+type cell struct {
+	name string // of a member
+	raw  string // of a string its text, of a number its literal
+	kind valueKind
+	size int32 // cells of this value, its own included
 }
 
 // maxDepth is the deepest nesting the JSON layer of the form accepts.
 const maxDepth = 256
 
+func (v value) kind() valueKind {
+	if len(v.doc) == 0 {
+		return kindAbsent
+	}
+	return v.doc[0].kind
+}
+
+// name is the member name the value was found under.
+func (v value) name() string { return v.doc[0].name }
+
+// items yields the items of an array or the members of an object with their
+// indexes; nothing for any other value.
+func (v value) items() iter.Seq2[int, value] {
+	return func(yield func(int, value) bool) {
+		for i, at := 0, 1; at < len(v.doc); i++ {
+			next := at + int(v.doc[at].size)
+			if !yield(i, value{v.doc[at:next]}) {
+				return
+			}
+			at = next
+		}
+	}
+}
+
+// count is the number of items or members.
+func (v value) count() int {
+	n := 0
+	for at := 1; at < len(v.doc); at += int(v.doc[at].size) {
+		n++
+	}
+	return n
+}
+
 // get returns the member with that exact name; absent when there is none or the
 // value is no object. encoding/json would match names without regard to case.
 func (v value) get(name string) value {
-	if v.kind == kindObject {
-		for i := range v.members {
-			if v.members[i].name == name {
-				return v.members[i].value
-			}
+	if v.kind() != kindObject {
+		return value{}
+	}
+	for at := 1; at < len(v.doc); {
+		next := at + int(v.doc[at].size)
+		if v.doc[at].name == name {
+			return value{v.doc[at:next]}
 		}
+		at = next
 	}
 	return value{}
 }
 
-func (v value) isText() bool { return v.kind == kindString }
+func (v value) isText() bool { return v.kind() == kindString }
 
-func (v value) isTrue() bool { return v.kind == kindTrue }
+func (v value) isTrue() bool { return v.kind() == kindTrue }
 
 // text returns a string's text; "" when the value is none.
 func (v value) text() string {
-	if v.kind != kindString {
+	if v.kind() != kindString {
 		return ""
 	}
-	return v.raw
+	return v.doc[0].raw
 }
 
 // number returns a number as a double; 0 when the value is none. The parser
 // made sure that it is in range.
 func (v value) number() float64 {
-	if v.kind != kindNumber {
+	if v.kind() != kindNumber {
 		return 0
 	}
-	n, _ := strconv.ParseFloat(v.raw, 64)
+	n, _ := strconv.ParseFloat(v.doc[0].raw, 64)
 	return n
 }
 
-func (v value) isBool() bool { return v.kind == kindTrue || v.kind == kindFalse }
+func (v value) isBool() bool { return v.kind() == kindTrue || v.kind() == kindFalse }
 
 // maxSafe is the largest integer that ECMAScript holds exactly.
 const maxSafe = 1<<53 - 1
@@ -82,7 +119,7 @@ const maxSafe = 1<<53 - 1
 // call safe.
 func (v value) safeInteger() (int64, bool) {
 	n := v.number()
-	if v.kind != kindNumber || n > maxSafe || n < -maxSafe || n != float64(int64(n)) {
+	if v.kind() != kindNumber || n > maxSafe || n < -maxSafe || n != float64(int64(n)) {
 		return 0, false
 	}
 	return int64(n), true
@@ -93,6 +130,7 @@ func (v value) safeInteger() (int64, bool) {
 type parser struct {
 	src    string
 	pos    int
+	doc    []cell
 	track  bool // keep the path, which only problems need
 	path   []string
 	issues []Issue
@@ -101,14 +139,19 @@ type parser struct {
 // parseValue parses strict JSON (RFC 8259, UTF-8, no repeated names). What has
 // problems is read a second time, to say where they are.
 func parseValue(src string) (value, []Issue) {
-	p := parser{src: src}
-	v, ok := p.document()
-	if ok && len(p.issues) == 0 {
-		return v, nil
+	p := parser{src: src, doc: make([]cell, 0, cellsOf(src))}
+	if p.document() && len(p.issues) == 0 {
+		return value{p.doc}, nil
 	}
 	p = parser{src: src, track: true}
 	p.document()
 	return value{}, p.issues
+}
+
+// cellsOf is at least the number of values in a JSON text: each container has
+// at most one more child than it has commas.
+func cellsOf(src string) int {
+	return 1 + strings.Count(src, ",") + strings.Count(src, "{") + strings.Count(src, "[")
 }
 
 // enter and leave keep the path.
@@ -130,19 +173,18 @@ func (p *parser) leave() {
 	}
 }
 
-func (p *parser) document() (value, bool) {
+func (p *parser) document() bool {
 	if !utf8.ValidString(p.src) {
-		return value{}, p.fail("is not valid UTF-8")
+		return p.fail("is not valid UTF-8")
 	}
-	v, ok := p.value(0)
-	if !ok {
-		return value{}, false
+	if !p.value("", 0) {
+		return false
 	}
 	p.space()
 	if p.pos != len(p.src) {
-		return value{}, p.fail("has text after the end of the JSON value, at byte %d", p.pos)
+		return p.fail("has text after the end of the JSON value, at byte %d", p.pos)
 	}
-	return v, true
+	return true
 }
 
 func (p *parser) pointer() string {
@@ -179,147 +221,153 @@ func (p *parser) space() {
 	}
 }
 
-func (p *parser) value(depth int) (value, bool) {
+// add appends one cell.
+func (p *parser) add(kind valueKind, name, raw string) bool {
+	p.doc = append(p.doc, cell{name: name, raw: raw, kind: kind, size: 1})
+	return true
+}
+
+func (p *parser) value(name string, depth int) bool {
 	p.space()
 	if p.pos >= len(p.src) {
-		return value{}, p.fail("ends where a JSON value is expected")
+		return p.fail("ends where a JSON value is expected")
 	}
 	switch c := p.src[p.pos]; {
 	case c == '{':
-		return p.object(depth + 1)
+		return p.object(name, depth+1)
 	case c == '[':
-		return p.array(depth + 1)
+		return p.array(name, depth+1)
 	case c == '"':
 		text, ok := p.str()
-		return value{kind: kindString, raw: text}, ok
+		return ok && p.add(kindString, name, text)
 	case c == 't':
-		return p.word("true", kindTrue)
+		return p.word("true") && p.add(kindTrue, name, "")
 	case c == 'f':
-		return p.word("false", kindFalse)
+		return p.word("false") && p.add(kindFalse, name, "")
 	case c == 'n':
-		return p.word("null", kindNull)
+		return p.word("null") && p.add(kindNull, name, "")
 	case c == '-' || c >= '0' && c <= '9':
-		return p.num()
+		return p.num(name)
 	}
-	return value{}, p.fail("has an unexpected character at byte %d", p.pos)
+	return p.fail("has an unexpected character at byte %d", p.pos)
 }
 
-func (p *parser) word(word string, kind valueKind) (value, bool) {
+func (p *parser) word(word string) bool {
 	if !strings.HasPrefix(p.src[p.pos:], word) {
-		return value{}, p.fail("has an unknown word at byte %d", p.pos)
+		return p.fail("has an unknown word at byte %d", p.pos)
 	}
 	p.pos += len(word)
-	return value{kind: kind}, true
+	return true
 }
 
-func (p *parser) tooDeep(depth int) bool {
+// open begins a container and reports where its cell is; close ends it there.
+func (p *parser) open(kind valueKind, name string, depth int) (at int, ok bool) {
 	if depth > maxDepth {
-		p.note("is nested more than %d levels deep", maxDepth)
-		return true
-	}
-	return false
-}
-
-func (p *parser) array(depth int) (value, bool) {
-	if p.tooDeep(depth) {
-		return value{}, false
+		return 0, p.fail("is nested more than %d levels deep", maxDepth)
 	}
 	p.pos++
-	v := value{kind: kindArray}
-	for first := true; ; first = false {
-		p.space()
-		if first && p.take(']') {
-			return v, true
-		}
-		p.enterIndex(len(v.members))
-		item, ok := p.value(depth)
-		if !ok {
-			return value{}, false
+	p.add(kind, name, "")
+	p.space()
+	return len(p.doc) - 1, true
+}
+
+func (p *parser) close(at int) bool {
+	p.doc[at].size = int32(len(p.doc) - at)
+	return true
+}
+
+func (p *parser) array(name string, depth int) bool {
+	at, ok := p.open(kindArray, name, depth)
+	if !ok {
+		return false
+	}
+	if p.take(']') {
+		return p.close(at)
+	}
+	for i := 0; ; i++ {
+		p.enterIndex(i)
+		if !p.value("", depth) {
+			return false
 		}
 		p.leave()
-		v.members = append(v.members, member{value: item})
 		p.space()
 		if p.take(']') {
-			return v, true
+			return p.close(at)
 		}
 		if !p.take(',') {
-			return value{}, p.fail("lacks a comma or ] at byte %d", p.pos)
+			return p.fail("lacks a comma or ] at byte %d", p.pos)
 		}
 	}
 }
 
-func (p *parser) object(depth int) (value, bool) {
-	if p.tooDeep(depth) {
-		return value{}, false
+func (p *parser) object(name string, depth int) bool {
+	at, ok := p.open(kindObject, name, depth)
+	if !ok {
+		return false
 	}
-	p.pos++
-	v := value{kind: kindObject}
+	if p.take('}') {
+		return p.close(at)
+	}
 	var seen map[string]bool
-	p.space()
-	if p.pos < len(p.src) && p.src[p.pos] != '}' {
-		v.members = make([]member, 0, 3)
-	}
-	for first := true; ; first = false {
+	for {
 		p.space()
-		if first && p.take('}') {
-			return v, true
+		start := len(p.doc)
+		if !p.member(depth) {
+			return false
 		}
-		m, ok := p.member(depth)
-		if !ok {
-			return value{}, false
-		}
-		seen = p.checkRepeat(v.members, m.name, seen)
-		v.members = append(v.members, m)
+		seen = p.checkRepeat(at, start, seen)
 		p.space()
 		if p.take('}') {
-			return v, true
+			return p.close(at)
 		}
 		if !p.take(',') {
-			return value{}, p.fail("lacks a comma or } at byte %d", p.pos)
+			return p.fail("lacks a comma or } at byte %d", p.pos)
 		}
 	}
 }
 
-func (p *parser) member(depth int) (member, bool) {
+func (p *parser) member(depth int) bool {
 	if p.pos >= len(p.src) || p.src[p.pos] != '"' {
-		return member{}, p.fail("lacks a member name at byte %d", p.pos)
+		return p.fail("lacks a member name at byte %d", p.pos)
 	}
 	name, ok := p.str()
 	if !ok {
-		return member{}, false
+		return false
 	}
 	p.space()
 	if !p.take(':') {
-		return member{}, p.fail("lacks a colon at byte %d", p.pos)
+		return p.fail("lacks a colon at byte %d", p.pos)
 	}
 	p.enter(name)
-	v, ok := p.value(depth)
-	if ok {
-		p.leave()
+	if !p.value(name, depth) {
+		return false
 	}
-	return member{name: name, value: v}, ok
+	p.leave()
+	return true
 }
 
-// checkRepeat notes a member name that came before. Small objects are searched,
-// large ones get a set, so that a hostile object costs no quadratic time.
-func (p *parser) checkRepeat(members []member, name string, seen map[string]bool) map[string]bool {
-	const small = 16
-	repeated := false
-	switch {
-	case seen != nil:
-		repeated = seen[name]
-	case len(members) < small:
-		for i := range members {
-			repeated = repeated || members[i].name == name
+// manyMembers is where searching the members for a repeated name gives way to
+// a set, so that a hostile object costs no quadratic time.
+const manyMembers = 16
+
+// checkRepeat notes that the member at last repeats the name of an earlier one
+// of the object at open. seen is nil while the object is small.
+func (p *parser) checkRepeat(open, last int, seen map[string]bool) map[string]bool {
+	name, repeated, n := p.doc[last].name, false, 0
+	if seen == nil {
+		for at := open + 1; at < last; at += int(p.doc[at].size) {
+			repeated = repeated || p.doc[at].name == name
+			n++
 		}
-	default:
-		seen = make(map[string]bool, 2*small)
-		for i := range members {
-			seen[members[i].name] = true
+	}
+	if n >= manyMembers {
+		seen = make(map[string]bool, 2*n)
+		for at := open + 1; at < last; at += int(p.doc[at].size) {
+			seen[p.doc[at].name] = true
 		}
-		repeated = seen[name]
 	}
 	if seen != nil {
+		repeated = seen[name]
 		seen[name] = true
 	}
 	if repeated {
@@ -336,28 +384,28 @@ func (p *parser) take(c byte) bool {
 	return false
 }
 
-func (p *parser) num() (value, bool) {
+func (p *parser) num(name string) bool {
 	start := p.pos
 	p.take('-')
 	if !p.take('0') && !p.digits() {
-		return value{}, p.fail("has a malformed number at byte %d", start)
+		return p.fail("has a malformed number at byte %d", start)
 	}
 	if p.take('.') && !p.digits() {
-		return value{}, p.fail("has a malformed number at byte %d", start)
+		return p.fail("has a malformed number at byte %d", start)
 	}
 	if p.take('e') || p.take('E') {
 		if !p.take('+') {
 			p.take('-')
 		}
 		if !p.digits() {
-			return value{}, p.fail("has a malformed number at byte %d", start)
+			return p.fail("has a malformed number at byte %d", start)
 		}
 	}
 	literal := p.src[start:p.pos]
 	if _, err := strconv.ParseFloat(literal, 64); err != nil {
 		p.note("holds a number outside the range of a double")
 	}
-	return value{kind: kindNumber, raw: literal}, true
+	return p.add(kindNumber, name, literal)
 }
 
 func (p *parser) digits() bool {
