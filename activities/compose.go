@@ -38,10 +38,9 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
-	if name != agent.StubName { // the stub reports what it stands for
-		if spec.Target, err = agent.Effective(spec.Target, t.Agents); err != nil {
-			return agent.Invocation{}, nil, err
-		}
+	// What an engine reports is its own identity, not what a lane calls it. The stub reports what it stands for.
+	if own, err := agent.Effective(spec.Target, t.Agents); err == nil && name != agent.StubName {
+		spec.Target = own
 	}
 	limit := invocation.PromptLimit
 	if limit == 0 || limit > longestPrompt {
