@@ -40,25 +40,39 @@ func (p *claudeParser) Line(line []byte) []Event {
 	if e.SessionID != "" && e.ParentID == "" {
 		p.session = e.SessionID
 	}
-	switch {
-	case e.Type == "system" && e.Subtype == "init":
-		p.started = true
-		return []Event{{Kind: EventStart, Session: e.SessionID, Model: e.Model}}
-	case e.Type == "system" && e.Subtype == "api_retry":
-		return []Event{p.apiRetry(e)}
-	case e.Type == "rate_limit_event":
+	switch e.Type {
+	case "system":
+		return p.system(e)
+	case "rate_limit_event":
 		if e.Limit.Status == "rejected" && e.Limit.ResetsAt > 0 {
 			p.resets = time.Unix(e.Limit.ResetsAt, 0)
 		}
-	case e.Type == "assistant":
+	case "assistant":
 		return p.assistant(e)
-	case e.Type == "result":
-		r := e.claudeResult
-		p.result, p.subtype = &r, e.Subtype
-		u := r.usage()
-		if u.Known {
-			return []Event{{Kind: EventUsage, Usage: &u}}
-		}
+	case "result":
+		return p.lastWord(e)
+	}
+	return nil
+}
+
+// system reads what the program says of itself.
+func (p *claudeParser) system(e claudeEvent) []Event {
+	switch e.Subtype {
+	case "init":
+		p.started = true
+		return []Event{{Kind: EventStart, Session: e.SessionID, Model: e.Model}}
+	case "api_retry":
+		return []Event{p.apiRetry(e)}
+	}
+	return nil
+}
+
+// lastWord keeps the newest result, from which Outcome judges the turn.
+func (p *claudeParser) lastWord(e claudeEvent) []Event {
+	r := e.claudeResult
+	p.result, p.subtype = &r, e.Subtype
+	if u := r.usage(); u.Known {
+		return []Event{{Kind: EventUsage, Usage: &u}}
 	}
 	return nil
 }

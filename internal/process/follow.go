@@ -20,7 +20,8 @@ type follower struct {
 	res                   Result
 	timeout, idle, resort <-chan time.Time
 	cancelled             <-chan struct{}
-	fatal, broken         <-chan error
+	fatal                 <-chan error
+	broken                <-chan struct{}
 	told                  error   // what onLine said
 	failed                *report // the command did not start
 	started, ended, done  bool

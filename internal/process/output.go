@@ -40,7 +40,7 @@ func (t *turn) copyOutput() error {
 		n, err := t.stdout.Read(buf)
 		if n > 0 && ours == nil {
 			if ours = t.lines.add(buf[:n]); ours != nil {
-				t.broken <- ours
+				close(t.broken)
 			}
 		}
 		over := errors.Is(err, os.ErrDeadlineExceeded)

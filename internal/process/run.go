@@ -31,8 +31,8 @@ func Run(ctx context.Context, s Spec, onLine func(line []byte) error) (Result, e
 	if why := s.refusal(); why != "" {
 		return Result{Cause: CauseStartFailed, ExitCode: -1, Message: why}, nil
 	}
-	if err := ctx.Err(); err != nil {
-		return Result{Cause: CauseStopped, ExitCode: -1, Message: "cancelled before the start"}, nil
+	if ctx.Err() != nil {
+		return Result{Cause: CauseStopped, ExitCode: -1, Message: "cancelled before the start"}, nil //nolint:nilerr // the Result says it
 	}
 	t, err := launch(s, onLine)
 	if err != nil {
@@ -56,7 +56,7 @@ type turn struct {
 	reports chan report
 	read    chan error    // the reader's end
 	fatal   chan error    // onLine's stop
-	broken  chan error    // the transcript cannot be written
+	broken  chan struct{} // closed when the transcript cannot be written; read says why
 	lastAt  atomic.Int64  // time of the last line, since began
 	busy    atomic.Bool   // inside onLine: not the command's idleness
 	over    chan struct{} // closed when the tree is gone
@@ -82,7 +82,7 @@ func launch(s Spec, onLine func([]byte) error) (_ *turn, err error) {
 	t := &turn{
 		spec: s, mark: newMark(), began: time.Now(), control: controlW, stdout: outR, file: transcript,
 		reports: make(chan report), read: make(chan error, 1), fatal: make(chan error, 1),
-		broken: make(chan error, 1), over: make(chan struct{}),
+		broken: make(chan struct{}), over: make(chan struct{}),
 	}
 	t.lines = splitter{file: transcript, max: s.MaxLine, onLine: t.onLine(onLine)}
 	t.cmd = &exec.Cmd{

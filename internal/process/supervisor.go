@@ -4,6 +4,7 @@ package process
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,6 +18,12 @@ import (
 
 // unkillable is how long the supervisor tries to get rid of a tree (uninterruptible sleep, another user's process).
 const unkillable = 10 * time.Second
+
+// Pauses between two sweeps of a tree that is being killed: they double from the first to the longest.
+const (
+	firstPause   = 2 * time.Millisecond
+	longestPause = 64 * time.Millisecond
+)
 
 // init and not main: this program's other packages (a protocol library, a terminal library) take 15 ms and more to get
 // ready, and a supervisor needs none of them. This package imports little, so its turn comes early.
@@ -51,6 +58,9 @@ type supervisor struct {
 	empty   bool      // there are no children
 	killing bool      // everything is to die
 	known   []process // seen below the command before the stop; needed where orphans are not ours
+
+	grace, again, giveUp <-chan time.Time // nil until they are started
+	pause                time.Duration    // until the next sweep
 }
 
 // supervise returns the exit code of the supervisor, which nobody reads: the reports count.
@@ -100,12 +110,14 @@ func workerGone() bool {
 	return err == nil && n > 0 && fds[0].Revents&unix.POLLHUP != 0 && fds[0].Revents&unix.POLLIN == 0
 }
 
+// fail reports what went wrong: what we could not do, or, when that is empty, the command's start. Only the number of
+// the latter says something about the command.
 func (s *supervisor) fail(err error, what string) int {
 	r := report{Event: eventFailed, Text: err.Error()}
 	if what != "" {
 		r.Text = what + ": " + r.Text
 	}
-	if errno, ok := err.(syscall.Errno); ok {
+	if errno := syscall.Errno(0); what == "" && errors.As(err, &errno) {
 		r.Errno = int(errno)
 	}
 	_ = s.reports.Encode(r)
@@ -181,46 +193,68 @@ func reap(command int, out chan<- reaping) {
 	}
 }
 
+// loop follows the command until nothing of its tree is left, or nothing more can be done about it.
 func (s *supervisor) loop(orders <-chan byte, told <-chan os.Signal, reaped <-chan reaping) {
-	var grace, sweep, giveUp <-chan time.Time
-	pause := 2 * time.Millisecond
 	for {
 		kill := false
 		select {
 		case order := <-orders:
-			switch {
-			case order == orderKill:
+			switch order {
+			case orderKill:
 				orders, kill = nil, true
-			case order == orderStop && grace == nil && !s.killing:
-				s.signalCommand()
-				grace = time.After(time.Duration(s.job.GraceMillis) * time.Millisecond)
+			case orderStop:
+				s.askToStop()
 			}
 		case <-told:
 			kill = true
-		case <-grace:
+		case <-s.grace:
 			kill = true
 		case r := <-reaped:
 			kill = s.take(r)
-		case <-sweep:
+		case <-s.again:
 			s.sweep()
-			if pause < 50*time.Millisecond {
-				pause *= 2
-			}
-			sweep = time.After(pause)
-		case <-giveUp:
+			s.pause = min(2*s.pause, longestPause)
+			s.again = time.After(s.pause)
+		case <-s.giveUp:
 			s.done()
 			return
 		}
-		if s.ended && (s.empty || !emptyMeansGone && s.killing && len(s.remaining()) == 0) {
+		if s.gone() {
 			s.done()
 			return
 		}
-		if kill && !s.killing {
-			s.killing = true
-			s.sweep()
-			sweep, giveUp = time.After(pause), time.After(unkillable)
+		if kill {
+			s.kill()
 		}
 	}
+}
+
+// askToStop gives the command its grace, once.
+func (s *supervisor) askToStop() {
+	if s.grace != nil || s.killing {
+		return
+	}
+	s.signalCommand()
+	s.grace = time.After(time.Duration(s.job.GraceMillis) * time.Millisecond)
+}
+
+// kill begins to kill the tree. New processes may come as fast as old ones go, so it goes on until it is told to give up.
+func (s *supervisor) kill() {
+	if s.killing {
+		return
+	}
+	s.killing = true
+	s.sweep()
+	s.pause = firstPause
+	s.again, s.giveUp = time.After(s.pause), time.After(unkillable)
+}
+
+// gone says whether the command has ended and nothing that it started is left.
+func (s *supervisor) gone() bool {
+	if s.ended && s.empty {
+		return true
+	}
+	return s.ended && !emptyMeansGone && s.killing && len(s.remaining()) == 0
 }
 
 // take notes a reaping; true when what is left must die because the command has ended.

@@ -72,31 +72,41 @@ func sequence(text string) int {
 	if len(text) == 1 {
 		return 1
 	}
-	switch text[1] {
-	case '[':
-		for i := 2; i < len(text); i++ {
-			if c := text[i]; c >= 0x40 && c <= 0x7e {
-				return i + 1
-			} else if c < 0x20 {
-				return i
-			}
-		}
-		return len(text)
-	case ']':
-		for i := 2; i < len(text); i++ {
-			switch {
-			case text[i] == 0x07:
-				return i + 1
-			case text[i] == 0x1b && i+1 < len(text) && text[i+1] == '\\':
-				return i + 2
-			case text[i] == '\n':
-				return i
-			}
-		}
-		return len(text)
-	}
-	if text[1] < 0x80 && text[1] >= 0x20 {
+	switch c := text[1]; {
+	case c == '[':
+		return controlSequence(text)
+	case c == ']':
+		return systemCommand(text)
+	case c >= 0x20 && c < 0x80:
 		return 2
 	}
 	return 1
+}
+
+// controlSequence measures ESC [ ... up to its last letter, or to the control character or end that cuts it short.
+func controlSequence(text string) int {
+	for i := 2; i < len(text); i++ {
+		switch c := text[i]; {
+		case c >= 0x40 && c <= 0x7e:
+			return i + 1
+		case c < 0x20:
+			return i
+		}
+	}
+	return len(text)
+}
+
+// systemCommand measures ESC ] ... up to BEL or ESC \, or to the line's end or the text's that cuts it short.
+func systemCommand(text string) int {
+	for i := 2; i < len(text); i++ {
+		switch {
+		case text[i] == 0x07:
+			return i + 1
+		case strings.HasPrefix(text[i:], "\x1b\\"):
+			return i + 2
+		case text[i] == '\n':
+			return i
+		}
+	}
+	return len(text)
 }

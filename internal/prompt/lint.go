@@ -73,14 +73,14 @@ func flatten(text string) (flat string, at []int) {
 		}
 	}
 	for i, r := range text {
-		switch {
-		case r == '*' || r == '`' || r == '_' || r == '>' || r == 0x200b || r == 0xfeff:
-		case r == ' ' || r == '\t' || r == '\n' || r == '\r' || r == 0xa0:
+		switch r {
+		case '*', '`', '_', '>', 0x200b, 0xfeff:
+		case ' ', '\t', '\n', '\r', 0xa0:
 			if !blank {
 				put(" ", i)
 			}
 			blank = true
-		case r == '’' || r == '‘' || r == 'ʼ':
+		case '’', '‘', 'ʼ':
 			put("'", i)
 			blank = false
 		default:

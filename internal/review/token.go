@@ -78,32 +78,47 @@ func trimLeaders(s string) (rest string, boxed bool) {
 
 // leader returns the length of the list mark, heading mark or box that s begins with, 0 for none.
 func leader(s string) int {
+	for _, measure := range []func(string) int{boxMark, listMark, headingMark, numberMark} {
+		if n := measure(s); n > 0 && blankAt(s, n) {
+			return n
+		}
+	}
+	return 0
+}
+
+func boxMark(s string) int {
 	for _, box := range []string{"[ ]", "[x]", "[X]"} {
-		if strings.HasPrefix(s, box) && blankAt(s, len(box)) {
+		if strings.HasPrefix(s, box) {
 			return len(box)
 		}
 	}
-	n := 0
-	switch {
-	case s == "":
-		return 0
-	case s[0] == '-' || s[0] == '+' || s[0] == '*':
-		n = 1
-	case s[0] == '#':
-		for n < len(s) && n < 6 && s[n] == '#' {
-			n++
-		}
-	case s[0] >= '0' && s[0] <= '9':
-		for n < len(s) && n < 9 && s[n] >= '0' && s[n] <= '9' {
-			n++
-		}
-		if n == len(s) || s[n] != '.' && s[n] != ')' {
-			return 0
-		}
-		n++
+	return 0
+}
+
+func listMark(s string) int {
+	if s != "" && strings.IndexByte("-+*", s[0]) >= 0 {
+		return 1
 	}
-	if n == 0 || !blankAt(s, n) {
+	return 0
+}
+
+// headingMark measures one to six number signs.
+func headingMark(s string) int { return runOf(s, 6, func(c byte) bool { return c == '#' }) }
+
+// numberMark measures at most nine digits and the full stop or parenthesis behind them.
+func numberMark(s string) int {
+	n := runOf(s, 9, func(c byte) bool { return c >= '0' && c <= '9' })
+	if n == 0 || n == len(s) || s[n] != '.' && s[n] != ')' {
 		return 0
+	}
+	return n + 1
+}
+
+// runOf counts the bytes of one class that s begins with, at most limit.
+func runOf(s string, limit int, class func(byte) bool) int {
+	n := 0
+	for n < len(s) && n < limit && class(s[n]) {
+		n++
 	}
 	return n
 }
