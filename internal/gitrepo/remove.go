@@ -34,7 +34,7 @@ func openFolders(dir string) {
 	defer func() { _ = root.Close() }()
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() {
-			return nil
+			return nil //nolint:nilerr // the operation that needs what cannot be read reports it
 		}
 		rel, relErr := filepath.Rel(dir, path)
 		info, infoErr := entry.Info()

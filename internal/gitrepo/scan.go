@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -306,7 +305,7 @@ func makeReadable(path string, info os.FileInfo) error {
 
 // blobID computes git's name of a content.
 func blobID(format string, size int64, content io.Reader) (string, error) {
-	var h hash.Hash = sha1.New() //nolint:gosec // see the import
+	h := sha1.New() //nolint:gosec // see the import
 	if format == "sha256" {
 		h = sha256.New()
 	}

@@ -111,8 +111,8 @@ func AwaitTaken(ctx context.Context, c client.Client, runID string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	for {
-		described, err := c.DescribeWorkflowExecution(ctx, workflows.WorkflowID(runID), "")
-		if err == nil && described.GetPendingWorkflowTask() == nil {
+		described, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
+		if err == nil && described.RawResponse.GetPendingWorkflowTask() == nil {
 			return nil
 		}
 		select {
@@ -129,10 +129,11 @@ func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
 	defer cancel()
 	var look Look
 	// The description first: activities that it no longer lists are in the record.
-	described, err := c.DescribeWorkflowExecution(ctx, workflows.WorkflowID(runID), "")
+	answered, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
 	if err != nil {
 		return look, err
 	}
+	described := answered.RawResponse
 	pending := described.GetPendingActivities()
 	look.Busy = len(pending) > 0
 	look.Unpolled = unpolled(pending, described.GetPendingWorkflowTask())

@@ -41,10 +41,11 @@ func (s Standing) Only(types ...string) Standing {
 // Stand looks where a run's workflow stands. The error is UnknownRunError
 // where the server has no such run.
 func (c *Connection) Stand(ctx context.Context, runID string) (Standing, error) {
-	described, err := c.DescribeWorkflowExecution(ctx, workflows.WorkflowID(runID), "")
+	answered, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
 	if err != nil {
 		return Standing{}, explain(runID, err)
 	}
+	described := answered.RawResponse
 	info := described.GetWorkflowExecutionInfo()
 	s := Standing{
 		Open:       info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,

@@ -33,7 +33,7 @@ func build(ctx context.Context, source string, f files, lookPath func(string) (s
 		return binary{}, fmt.Errorf("build the Temporal server: %w", err)
 	}
 	tmp := fmt.Sprintf("%s.%d.tmp", f.built(), os.Getpid())
-	defer os.Remove(tmp)
+	defer func() { _ = os.Remove(tmp) }() // there is none after success
 	progress(fmt.Sprintf("building the Temporal server from %s: this takes several minutes, once", module))
 	total := countPackages(ctx, goTool, module)
 	if err := compile(ctx, goTool, module, tmp, compileMeter{total: total, report: progress}); err != nil {

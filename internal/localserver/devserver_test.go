@@ -53,9 +53,9 @@ func startRun(t *testing.T, c client.Client, id, attribute string) {
 }
 
 func runIsOpen(t *testing.T, c client.Client, id string) bool {
-	d, err := c.DescribeWorkflowExecution(testContext(t), id, "")
+	d, err := c.DescribeWorkflow(testContext(t), id, "")
 	require.NoError(t, err)
-	return d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	return d.RawResponse.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
 func TestDevserverIsUsableWhenEnsureReturns(t *testing.T) {

@@ -111,7 +111,7 @@ func (f files) writeReady(info ready) error {
 		err = os.Rename(tmp.Name(), f.ready())
 	}
 	if err != nil {
-		os.Remove(tmp.Name())
+		_ = os.Remove(tmp.Name())
 	}
 	return err
 }
@@ -119,6 +119,6 @@ func (f files) writeReady(info ready) error {
 // removeReady removes server.json if it names the process.
 func (f files) removeReady(pid int) {
 	if info, err := f.readReady(); err == nil && info.PID == pid {
-		os.Remove(f.ready())
+		_ = os.Remove(f.ready())
 	}
 }

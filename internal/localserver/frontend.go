@@ -30,7 +30,7 @@ func frontendAnswers(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = workflowservice.NewWorkflowServiceClient(conn).GetSystemInfo(ctx, &workflowservice.GetSystemInfoRequest{})
 	return err
 }
@@ -48,7 +48,7 @@ func (s *Server) addSearchAttributes(ctx context.Context, attributes map[string]
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if attributesUsable(ctx, conn, s.Namespace, attributes) == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func (s *Server) setRetention(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	_, err = workflowservice.NewWorkflowServiceClient(conn).UpdateNamespace(ctx, &workflowservice.UpdateNamespaceRequest{
 		Namespace: s.Namespace,
 		Config:    &namespacepb.NamespaceConfig{WorkflowExecutionRetentionTtl: durationpb.New(d)},

@@ -117,6 +117,6 @@ func freePort() (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("no free port for the local Temporal server: %w", err)
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }

@@ -37,13 +37,13 @@ func openFolder(root, dir string) (*folder, error) {
 		return nil, fmt.Errorf("bundle: %w", err)
 	}
 	if err := r.MkdirAll(dir, 0o755); err != nil {
-		r.Close()
+		_ = r.Close()
 		return nil, fmt.Errorf("bundle folder %s in %s cannot be made (is .conclave writable, and a folder inside the repository?): %w", dir, root, err)
 	}
 	return &folder{root: r, dir: dir}, nil
 }
 
-func (f *folder) close() { f.root.Close() }
+func (f *folder) close() { _ = f.root.Close() }
 
 // write puts content at name, unless it is there already.
 func (f *folder) write(name string, content []byte) error {
@@ -95,7 +95,7 @@ func (f *folder) fill(name string, content func(io.Writer) error) error {
 		err = f.root.Rename(temp, full)
 	}
 	if err != nil {
-		f.root.Remove(temp)
+		_ = f.root.Remove(temp)
 		return fmt.Errorf("bundle file %s: %w", full, err)
 	}
 	return nil
@@ -128,7 +128,7 @@ func (f *folder) sweep(now time.Time) {
 			return nil //nolint:nilerr // what cannot be read cannot be swept
 		}
 		if info, err := entry.Info(); err == nil && now.Sub(info.ModTime()) > tempAge {
-			f.root.Remove(name)
+			_ = f.root.Remove(name)
 		}
 		return nil
 	})
