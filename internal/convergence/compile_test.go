@@ -131,7 +131,7 @@ func TestLiveRulesRefuseWhatCannotBeReached(t *testing.T) {
 		{"the requirement as evidence", []edit{paths("requirement")}, nil},
 		{"glob as evidence", []edit{paths("docs/**")}, nil},
 		{"file at the root as evidence", []edit{paths("README.md")}, nil},
-		{"misspelt evidence", []edit{paths("requirment")}, []string{"UNREPORTED_EVIDENCE /nodes/A/data/evidencePaths/0"}},
+		{"misspelt evidence", []edit{paths("requiremend")}, []string{"UNREPORTED_EVIDENCE /nodes/A/data/evidencePaths/0"}},
 		{"evaluator as evidence", []edit{paths("eval")}, []string{"UNREPORTED_EVIDENCE /nodes/A/data/evidencePaths/0"}},
 		{"evidence outside", []edit{paths("../x")}, []string{"UNREPORTED_EVIDENCE /nodes/A/data/evidencePaths/0"}},
 		{"absolute evidence", []edit{paths("/etc/*")}, []string{"UNREPORTED_EVIDENCE /nodes/A/data/evidencePaths/0"}},

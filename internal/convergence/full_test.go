@@ -315,7 +315,7 @@ func TestFinalReview(t *testing.T) {
 	require.Equal(t, []string{"F9"}, r.input().Recheck, "the first voting seat rechecks it")
 	r.start().says("A", rechecked("pass", "F9", "addressed")).says("B", pass).expect("complete")
 
-	r = start(limits(1, 0, 0)).final(blockWith(finding("F9", "high"))).start().confirm("F9", true).expect("arbitrate arbitrate/1/1")
+	start(limits(1, 0, 0)).final(blockWith(finding("F9", "high"))).start().confirm("F9", true).expect("arbitrate arbitrate/1/1")
 
 	r = start().final(fields{"verdict": "pass", "workspaceFingerprint": "other"}).expect("pause seat-unresolved")
 	r.event(EventRunResumed, fields{}).expect("dispatch final/1/A/2").start().final(pass).expect("complete")

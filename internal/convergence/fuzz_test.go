@@ -10,7 +10,7 @@ import (
 // FuzzCompile: no input panics; what compiles has a digest of its canonical
 // form, bounds that make sense, and a first command.
 func FuzzCompile(f *testing.F) {
-	f.Add([]byte(altered()), false)
+	f.Add(altered(), false)
 	f.Add([]byte(encode(define(full, writersOn("p1", "x"), quorum(1)))), true)
 	for _, v := range readVectors(f)[:20] {
 		f.Add([]byte(v.Definition), true)

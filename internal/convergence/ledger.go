@@ -109,7 +109,7 @@ func (f *fold) setFinding(id string, st FindingState) {
 	i := slices.Index(standing, id)
 	switch {
 	case stands(st) && i < 0:
-		f.s.Review.Standing = append(standing[:len(standing):len(standing)], id)
+		f.s.Review.Standing = append(slices.Clip(standing), id)
 	case !stands(st) && i >= 0:
 		f.s.Review.Standing = without(standing, i)
 	}

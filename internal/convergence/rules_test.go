@@ -1,6 +1,7 @@
 package convergence
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -24,8 +25,12 @@ func compileWords(rules Rules, edits ...edit) string {
 	if err == nil {
 		return "compiles"
 	}
+	var invalid *ValidationError
+	if !errors.As(err, &invalid) {
+		return err.Error()
+	}
 	var codes []string
-	for _, issue := range err.(*ValidationError).Issues {
+	for _, issue := range invalid.Issues {
 		codes = append(codes, issue.Code)
 	}
 	return strings.Join(codes, " ")

@@ -22,12 +22,10 @@ func (f *fold) questionRaised(subject string) {
 }
 
 // answered closes a host's question.
-func (f *fold) answered(subject string) bool {
-	i := slices.Index(f.s.Review.Questions, subject)
-	if i >= 0 {
+func (f *fold) answered(subject string) {
+	if i := slices.Index(f.s.Review.Questions, subject); i >= 0 {
 		f.s.Review.Questions = without(f.s.Review.Questions, i)
 	}
-	return i >= 0
 }
 
 // rulingRecorded folds one ruling. With the position of a running arbitration it

@@ -48,7 +48,7 @@ func (p *Progress) Next(now time.Time) []Call {
 	case p.Failure != "" || p.Cancel:
 		return p.end(now)
 	case p.Prepared == nil && p.Interrupted:
-		return p.wait("interrupted before the run was prepared", now)
+		return p.wait("interrupted before the run was prepared")
 	case p.Prepared == nil:
 		return []Call{{Kind: CallPrepare, Summary: "prepare · resolve where the run starts", Prepare: &PrepareRequest{
 			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now,
@@ -62,9 +62,9 @@ func (p *Progress) Next(now time.Time) []Call {
 	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
 		return p.dispatch(commands, now)
 	case convergence.KindPause:
-		return p.wait(first.Reason, now)
+		return p.wait(first.Reason)
 	case convergence.KindAsk:
-		return p.wait(fmt.Sprintf("a ruling on %s: %s", strings.Join(first.Subjects, ", "), first.Reason), now)
+		return p.wait(fmt.Sprintf("a ruling on %s: %s", strings.Join(first.Subjects, ", "), first.Reason))
 	case convergence.KindComplete:
 		p.settle(stopOfOutput(first.Output), "")
 		return p.end(now)
@@ -116,7 +116,7 @@ func (p *Progress) begin(command convergence.Command, now time.Time) Call {
 
 // wait brings the bundle up to date and then waits for a signal. The record
 // says so from the beginning: a resume that comes while the bundle is written counts.
-func (p *Progress) wait(reason string, now time.Time) []Call {
+func (p *Progress) wait(reason string) []Call {
 	p.Run.Waiting = reason
 	p.settleWait()
 	if bundle := p.bundle(fmt.Sprintf("wait %d", p.Waits)); bundle != nil {
