@@ -15,7 +15,6 @@ import (
 	"conclave/internal/loop"
 	"conclave/internal/process"
 	"conclave/internal/record"
-	"conclave/internal/store"
 )
 
 // RunTurn runs one agent turn to its end. A turn that finished before is not
@@ -33,12 +32,8 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 		defer unlock()
 	}
 	key := resultKey(req.RunID, req.Step, req.Try)
-	var before loop.TurnResult
-	switch err := a.readKey(ctx, key, &before); {
-	case err == nil:
-		return &before, nil
-	case !store.IsNotFound(err):
-		return nil, failed(typeEffect, err)
+	if before, err := readResult[loop.TurnResult](ctx, a, key, req); err != nil || before != nil {
+		return before, err
 	}
 	t := &turn{Activities: a, req: req, attempt: int(activity.GetInfo(ctx).Attempt), beat: beat, began: time.Now()}
 	defer t.clean()
@@ -55,14 +50,7 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 	if result.Class == record.ClassAborted {
 		return result, nil
 	}
-	if err := a.writeKey(saving, key, result); err != nil {
-		return nil, failed(typeEffect, err)
-	}
-	return result, nil
-}
-
-func resultKey(runID, step string, try int) string {
-	return fmt.Sprintf("runs/%s/turns/%s.%d/result.json", runID, step, try)
+	return result, a.writeResult(saving, key, req, result)
 }
 
 // turn is one attempt of one agent turn on this machine.

@@ -47,11 +47,17 @@ func TestAFinishedTurnIsNotRunAgain(t *testing.T) {
 	require.Equal(t, first, again)
 	require.Equal(t, 1, l.starts())
 
+	// The same step of another snapshot, as after a reset of the workflow, is another turn.
+	other := l.turn("01")
+	other.From = first.Snapshot
+	require.NotEqual(t, first, do[loop.TurnResult](l, l.acts.RunTurn, other))
+	require.Equal(t, 2, l.starts())
+
 	// A turn of which no result was kept is run again, in a fresh workspace, and
 	// the same files give the same commit.
 	l.forget("01")
 	third := l.wrote("01", draft)
-	require.Equal(t, 2, l.starts())
+	require.Equal(t, 3, l.starts())
 	require.Equal(t, first.Snapshot, third.Snapshot)
 }
 

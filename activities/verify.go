@@ -14,7 +14,6 @@ import (
 	"conclave/internal/gitrepo"
 	"conclave/internal/loop"
 	"conclave/internal/record"
-	"conclave/internal/store"
 )
 
 // Verify runs the verifier and the linter on the writer's workspace, and puts
@@ -32,12 +31,8 @@ func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop
 		defer unlock()
 	}
 	key := resultKey(req.RunID, req.Step, 1)
-	var before loop.VerifyResult
-	switch err := a.readKey(ctx, key, &before); {
-	case err == nil:
-		return &before, nil
-	case !store.IsNotFound(err):
-		return nil, failed(typeEffect, err)
+	if before, err := readResult[loop.VerifyResult](ctx, a, key, req); err != nil || before != nil {
+		return before, err
 	}
 	began := time.Now()
 	v := &verification{Activities: a, req: req, attempt: int(activity.GetInfo(ctx).Attempt), beat: beat}
@@ -50,10 +45,7 @@ func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop
 	if result.Class == record.ClassAborted {
 		return result, nil
 	}
-	if err := a.writeKey(context.WithoutCancel(ctx), key, result); err != nil {
-		return nil, failed(typeEffect, err)
-	}
-	return result, nil
+	return result, a.writeResult(context.WithoutCancel(ctx), key, req, result)
 }
 
 type verification struct {
@@ -137,7 +129,7 @@ func (v *verification) execute(ctx context.Context, c command) error {
 	if err != nil {
 		return err
 	}
-	v.result.Restored = append(v.result.Restored, restored[:min(len(restored), mostRestored)]...)
+	v.result.Restored = append(v.result.Restored, fitting(restored, restoredBytes)...)
 	if c.name == "setup" && end.problem() == "" {
 		if err := v.markWriting(v.req.RunID, v.space, v.req.From.Commit, false); err != nil {
 			return err
@@ -146,7 +138,8 @@ func (v *verification) execute(ctx context.Context, c command) error {
 	return v.judge(saving, c, end, ref)
 }
 
-const mostRestored = 20
+// restoredBytes bounds the list of what one command left behind.
+const restoredBytes = 2 << 10
 
 // judge notes what the command's end means for the step.
 func (v *verification) judge(ctx context.Context, c command, end commandEnd, log artifact.Ref) (err error) {

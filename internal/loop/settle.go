@@ -18,12 +18,16 @@ var stops = map[string]record.Stop{
 	convergence.CodeUnreachable: record.NoReview,
 }
 
-// stopOfOutput reads how a complete run ended; what the rules do not say is converged.
+// stopOfOutput reads how a complete run ended. An outcome that is not known here is no success.
 func stopOfOutput(output json.RawMessage) record.Stop {
-	if decode[convergence.CompleteOutput](output).Outcome == convergence.EndRuled {
+	switch decode[convergence.CompleteOutput](output).Outcome {
+	case convergence.EndConverged:
+		return record.Converged
+	case convergence.EndRuled:
 		return record.Ruled
+	default:
+		return record.StepFailed
 	}
-	return record.Converged
 }
 
 func stopOf(code string) record.Stop {
