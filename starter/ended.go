@@ -5,13 +5,11 @@ import (
 
 	"conclave/internal/host"
 	"conclave/internal/loop"
-	"conclave/internal/record"
 	"conclave/internal/view"
-	"conclave/workflows"
 )
 
-// ended shows the outcome of a run that has ended. When its change could not be
-// landed then, because nobody polled the source's queue, it is landed now.
+// ended shows the outcome of a run that has ended. What could not be done then,
+// because nobody polled the source's queue, is done now: landing, and the last bundle.
 func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
 	var result loop.Result
 	end := host.End{Closed: true}
@@ -22,11 +20,9 @@ func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
 				remedy: "what it left is in " + c.entry.Bundle + "; start a new run"}
 		}
 		result = loop.Result{RunID: run.RunID, Stop: run.Stop, ExitCode: run.ExitCode, Iterations: run.Iterations, Landed: run.Landed, Branch: run.Branch, Message: run.Message}
-	} else if !result.Landed && c.lock != nil {
-		if landed, err := c.landLater(ctx); err != nil {
-			c.app.say("warning: the change cannot be landed now: %v", err)
-		} else if landed != nil {
-			result.Landed, result.Branch = true, landed.Branch
+	} else if c.lock != nil {
+		if err := c.completeLater(ctx, &result); err != nil {
+			c.app.say("warning: the run cannot be completed now: %v", err)
 		}
 	}
 	end.Result = result
@@ -37,31 +33,35 @@ func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
 	return c.finish(view.New(out.view), end, nil, out, showDiff)
 }
 
-// landLater lands what a finished run left in its repository, and writes the bundle anew. nil without an error means that there is nothing to land.
-func (c *carriage) landLater(ctx context.Context) (*loop.Landed, error) {
+// completeLater lands what a finished run left in its repository, and writes
+// the bundle anew where the last one is missing or older.
+func (c *carriage) completeLater(ctx context.Context, result *loop.Result) error {
+	run, err := readRecord(c.entry)
+	stale := err != nil || run.Stop != result.Stop
+	if result.Landed && !stale {
+		return nil
+	}
 	past, err := host.ReadPast(ctx, c.conn.Client, c.entry.WorkflowID)
-	if err != nil || past.Land == nil {
-		return nil, err
-	}
-	landed, err := c.acts.LandNow(ctx, past.Land)
-	if err != nil || landed.Branch == "" {
-		return nil, err
-	}
-	if c.entry.Local() {
-		if err := c.work(host.WorkflowOnly); err != nil {
-			return landed, err
-		}
-	}
-	answer, err := c.conn.QueryWorkflow(ctx, c.entry.WorkflowID, "", workflows.QueryBundle)
 	if err != nil {
-		return landed, err
+		return err
 	}
-	var status record.Status
-	if err := answer.Get(&status); err != nil {
-		return landed, err
+	if !result.Landed && past.Land != nil {
+		landed, err := c.acts.LandNow(ctx, past.Land)
+		if err != nil {
+			return err
+		}
+		stale = stale || landed.Branch != ""
+		result.Landed, result.Branch = landed.Branch != "", landed.Branch
 	}
-	status.Run.Landed, status.Run.Branch = true, landed.Branch
-	return landed, c.acts.BundleNow(ctx, &loop.BundleRequest{
-		RunID: c.entry.RunID, Source: past.Input.Source, Requirement: past.Input.Requirement, Mark: "landed later",
+	if !stale {
+		return nil
+	}
+	status, err := c.status(ctx)
+	if err != nil {
+		return err
+	}
+	status.Run.Landed, status.Run.Branch = result.Landed, result.Branch
+	return c.acts.BundleNow(ctx, &loop.BundleRequest{
+		RunID: c.entry.RunID, Source: past.Input.Source, Requirement: past.Input.Requirement, Mark: "completed later",
 	}, status)
 }

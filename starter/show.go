@@ -116,7 +116,7 @@ func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex
 // status asks the run for its record and events. Where nobody carries a local run, a worker that only answers is started.
 func (c *carriage) status(ctx context.Context) (record.Status, error) {
 	var status record.Status
-	if c.entry.Local() && !c.index.Carried(c.entry.RunID) {
+	if c.entry.Local() && (c.lock != nil || !c.index.Carried(c.entry.RunID)) {
 		if err := c.work(host.WorkflowOnly); err != nil {
 			return status, err
 		}

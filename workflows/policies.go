@@ -28,10 +28,11 @@ const (
 
 // lostWorkersOnly repeats an attempt whose worker died or shut down. Everything
 // else an activity of this policy reports as a result or as a non-retryable error;
-// an attempt that used up all its time would use it up again.
+// an attempt that used up all its time would use it up again, and one that
+// panicked would panic again: each would be paid for ever.
 var lostWorkersOnly = &temporal.RetryPolicy{
 	InitialInterval: lostWorker, BackoffCoefficient: 1.5, MaximumInterval: 5 * time.Second,
-	NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose"},
+	NonRetryableErrorTypes: []string{"TemporalTimeout:StartToClose", "PanicError"},
 }
 
 var fewRetries = &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2, MaximumAttempts: sourceRetries}

@@ -125,6 +125,7 @@ func TestPolicies(t *testing.T) {
 	for _, o := range []workflow.ActivityOptions{turn, verify} {
 		require.Zero(t, o.RetryPolicy.MaximumAttempts, "lost workers are no failure")
 		require.Contains(t, o.RetryPolicy.NonRetryableErrorTypes, "TemporalTimeout:StartToClose", "a turn that used up its time is not paid again")
+		require.Contains(t, o.RetryPolicy.NonRetryableErrorTypes, "PanicError", "nor is one that ends in a bug of ours")
 	}
 }
 

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -60,4 +61,15 @@ func TestATerminatedRunIsNoSuccess(t *testing.T) {
 		require.NotEqual(t, 0, out.code, "%s: %s", command, out)
 		require.Contains(t, out.stderr, "ended without a result")
 	}
+}
+
+// A starter that was away when its run ended wrote no last bundle.
+func TestResumeWritesABundleThatIsMissing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, twoIterations())
+	run := l.run(0, "--preset", "dual-review", "Add Sum")
+	require.NoError(t, os.RemoveAll(l.bundle(run.RunID)))
+	again := l.resume(0)
+	require.Equal(t, runrecord.Converged, again.Stop)
+	l.checkBundle(again)
 }
