@@ -106,7 +106,7 @@ func (e commandEnd) class() (record.Class, string) {
 
 func (e commandEnd) failure() string { return verifier.Extract(e.output).Text() }
 
-func (e commandEnd) tail() string { return clip(string(verifier.Extract(e.output).Tail), claimLimit) }
+func (e commandEnd) tail() string { return clip(verifier.Extract(e.output).Tail, claimLimit) }
 
 // wordsKept bounds what a prompt shows of a command's output, in bytes.
 const wordsKept = 64 << 10

@@ -53,7 +53,7 @@ func load(t *testing.T, g given) (config.Config, error) {
 	}
 	return config.Load(config.Sources{
 		Flags: flags, Unrun: g.unrun,
-		User:  file("user.yaml", g.user), Repository: file("conclave.yaml", g.repo), Named: file("named.yaml", g.named),
+		User: file("user.yaml", g.user), Repository: file("conclave.yaml", g.repo), Named: file("named.yaml", g.named),
 	})
 }
 
@@ -184,7 +184,7 @@ func TestBadInput(t *testing.T) {
 		// want are parts of the message, remedy included.
 		want []string
 	}{
-		{"unknown preset", given{args: []string{"--preset", "dual-reveiw"}}, []string{"--preset", `"dual-reveiw"`, "did you mean dual-review?"}},
+		{"unknown preset", given{args: []string{"--preset", "dual-revieu"}}, []string{"--preset", `"dual-revieu"`, "did you mean dual-review?"}},
 		{"unknown preset in the environment", given{env: env("CONCLAVE_PRESET", "solo")}, []string{"CONCLAVE_PRESET", "claude-solo"}},
 		{"unknown preset in a file", given{repo: "max_iters: 2\npreset: duel-review\n"}, []string{"conclave.yaml:2", "dual-review"}},
 		{"unknown adapter", given{args: []string{"--implementer", "cluade"}}, []string{"--implementer", `"cluade"`, "did you mean claude?"}},

@@ -45,7 +45,7 @@ func ReadFiles(named string) (user, explicit File, err error) {
 	}
 	path, err := UserFile()
 	if err != nil {
-		return File{}, File{}, nil // no home folder: no file there
+		return File{}, File{}, nil //nolint:nilerr // no home folder: no file there
 	}
 	content, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

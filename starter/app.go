@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -65,7 +66,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 
 // flagError turns pflag's complaint into ours, with the nearest flag.
 func flagError(cmd *cobra.Command, err error) error {
-	if err == pflag.ErrHelp {
+	if errors.Is(err, pflag.ErrHelp) {
 		return err
 	}
 	what := err.Error()

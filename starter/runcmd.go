@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 )
@@ -67,7 +68,7 @@ func (a *app) runRun(ctx context.Context, cmd *cobra.Command, f runFlags, args [
 
 // interruptedOr is the error, unless Ctrl-C is what ended the context.
 func interruptedOr(ctx context.Context, err error) error {
-	if context.Cause(ctx) == errInterrupted {
+	if errors.Is(context.Cause(ctx), errInterrupted) {
 		return &fault{code: exitInterrupt, what: "interrupted before the run started"}
 	}
 	return err

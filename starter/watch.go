@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +58,7 @@ func (c *carriage) watch(ctx context.Context, stop *interrupts, out output) erro
 	}
 	v := view.New(out.view)
 	end, err := c.follow(ctx, stop, v, true)
-	if err == errInterrupted {
+	if errors.Is(err, errInterrupted) {
 		v.Close(end.Run, []string{"watch again: starter watch " + c.entry.RunID})
 		return silent(exitInterrupt)
 	}

@@ -26,13 +26,17 @@ func main() {
 		fmt.Fprintln(os.Stderr, "worker: Windows is not supported yet; use Linux or macOS")
 		os.Exit(2)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	command := newCommand()
-	if err := command.ExecuteContext(ctx); err != nil {
+	if err := execute(); err != nil {
 		fmt.Fprintln(os.Stderr, "worker:", err)
 		os.Exit(2)
 	}
+}
+
+// execute runs the command until it ends or a signal asks it to.
+func execute() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return newCommand().ExecuteContext(ctx)
 }
 
 // settings are the worker's own flags; the others belong to config.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestAFullStoreFailsTheStep(t *testing.T) {
 	if prefix == nil {
 		t.Skip("mounting a small file system is not allowed here")
 	}
-	args := append(prefix, filepath.Join(bin, "starter"), "run", "--json", "--no-progress", "--store", store, "--preset", "dual-review", "Add Sum")
+	args := append(slices.Clip(prefix), filepath.Join(bin, "starter"), "run", "--json", "--no-progress", "--store", store, "--preset", "dual-review", "Add Sum")
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Env = l.repo, l.env
 	end := finish(t, cmd)
