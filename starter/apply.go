@@ -21,12 +21,18 @@ func (a *app) applyCommand() *cobra.Command {
 		Use:   "apply [flags] RUN",
 		Short: "Copy a run's change into a work tree",
 		Long: "Copies the files that a run added or changed into a directory and lists them. It deletes nothing unless asked,\n" +
-			"refuses a run that did not converge and files that changed since the run's base unless forced, and writes all or nothing.",
+			"refuses a run that did not converge and files that changed since the run's base unless forced, and writes all or nothing.\n" +
+			"Without --workdir it writes only where the run was started, or into a clone or worktree that has the run's base.",
 		Args: exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			index, entry, err := findRun(cmd, args[0])
 			if err != nil {
 				return err
+			}
+			if !cmd.Flags().Changed("workdir") && !force {
+				if err := ownPlace(cmd.Context(), entry, target); err != nil {
+					return err
+				}
 			}
 			return a.apply(cmd.Context(), index, entry, gitrepo.ApplyOptions{Target: target, Force: force, WithDeletions: deletions})
 		},
@@ -36,6 +42,24 @@ func (a *app) applyCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&force, "force", false, "also a run that did not converge, also over files that changed since its base")
 	cmd.Flags().BoolVar(&deletions, "with-deletions", false, "also delete what the run deleted")
 	return cmd
+}
+
+// ownPlace refuses a directory that nobody named and that has nothing to do with the run: neither its source, nor a
+// repository that has the commit it began with.
+func ownPlace(ctx context.Context, entry runindex.Entry, target string) error {
+	source, err := gitrepo.OpenSource(ctx, target)
+	if err != nil {
+		return sourceFault(err)
+	}
+	if source.Root() == entry.Source {
+		return nil
+	}
+	if run, err := readRecord(entry); err == nil && run.Head != "" && source.IsRepository() {
+		if _, err := source.Resolve(ctx, run.Head); err == nil {
+			return nil
+		}
+	}
+	return usage("go there, or name the directory with --workdir", "run %s is of %s, and %s does not have the commit it began with", entry.RunID, entry.Source, source.Root())
 }
 
 func (a *app) apply(ctx context.Context, index runindex.Index, entry runindex.Entry, o gitrepo.ApplyOptions) error {

@@ -421,6 +421,42 @@ func TestApplyRefusals(t *testing.T) {
 	require.Contains(t, got.err, "changed nothing")
 }
 
+// TestLastIsTheNewestRunOfThisRepository: another repository's newer run must not be shown, resumed or applied here.
+func TestLastIsTheNewestRunOfThisRepository(t *testing.T) {
+	c := newCLI(t)
+	c.have(record.Run{RunID: "mine-aaaaa", Stop: record.Converged}, time.Hour)
+	other := &cli{t: t, repo: filepath.Join(os.Getenv("HOME"), "other")}
+	require.NoError(t, os.MkdirAll(other.repo, 0o755))
+	other.git("init", "-q")
+	other.write("README", "another\n")
+	other.commit()
+	head := strings.TrimSpace(other.git("rev-parse", "HEAD"))
+	other.have(record.Run{RunID: "theirs-bbbbb", Stop: record.Converged, Head: head}, time.Minute)
+
+	got := c.run("", "show", "@last")
+	require.Equal(t, "# Run mine-aaaaa\n", got.out)
+	require.Empty(t, got.err)
+	require.NoError(t, os.RemoveAll(c.state().Dir("mine-aaaaa")))
+	require.Equal(t, "# Run mine-aaaaa\n", c.run("", "show", "@last").out, "known by its bundle")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(c.repo, ".conclave")))
+	got = c.run("", "show", "@last")
+	require.Equal(t, "# Run theirs-bbbbb\n", got.out)
+	require.Contains(t, got.err, "the newest run, theirs-bbbbb, is of "+other.repo)
+
+	got = c.run("", "apply", "@last")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "is of "+other.repo)
+	require.Contains(t, got.err, "--workdir")
+	require.Equal(t, 0, c.run("", "apply", "--workdir", ".", "theirs").code, "a named directory is meant")
+
+	clone := filepath.Join(os.Getenv("HOME"), "clone")
+	other.git("clone", "-q", other.repo, clone)
+	t.Chdir(clone)
+	got = c.run("", "apply", "theirs")
+	require.Equal(t, 0, got.code, got.err)
+}
+
 func TestDoctorFailsWithoutTheAgentsOfThePreset(t *testing.T) {
 	c := newCLI(t)
 	t.Setenv("PATH", filepath.Dir(lookPath(t, "git")))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -50,7 +51,8 @@ func openIndex(cmd *cobra.Command) (runindex.Index, error) {
 }
 
 // findRun finds a run by the state folder's index, else in the bundles of the
-// repository that holds the current directory.
+// repository that holds the current directory. @last is that repository's
+// newest run; where it has none, the newest of all is taken and said so.
 func findRun(cmd *cobra.Command, name string) (runindex.Index, runindex.Entry, error) {
 	index, err := openIndex(cmd)
 	if err != nil {
@@ -60,16 +62,23 @@ func findRun(cmd *cobra.Command, name string) (runindex.Index, runindex.Entry, e
 	if err != nil {
 		return index, runindex.Entry{}, err
 	}
-	entry, missing := runindex.Find(all, name)
-	var unknown *runindex.NotFoundError
-	if errors.As(missing, &unknown) && len(unknown.Fits) == 0 {
-		if root, _, err := gitrepo.WorkTreeRoot("."); err == nil {
-			if entry, err := runindex.Find(runindex.Bundles(root), name); err == nil {
-				return index, entry, nil
-			}
+	here, _, whereErr := gitrepo.WorkTreeRoot(".")
+	entry, missing := runindex.Find(all, name, here)
+	if whereErr == nil && (unknownRun(missing) || missing == nil && name == runindex.Last && entry.Source != here) {
+		if entry, err := runindex.Find(runindex.Bundles(here), name, here); err == nil {
+			return index, entry, nil
 		}
 	}
+	if missing == nil && name == runindex.Last && entry.Source != here {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: no run was started here; the newest run, %s, is of %s\n", entry.RunID, entry.Source)
+	}
 	return index, entry, missing
+}
+
+// unknownRun says that a name fits no run at all.
+func unknownRun(err error) bool {
+	var unknown *runindex.NotFoundError
+	return errors.As(err, &unknown) && len(unknown.Fits) == 0
 }
 
 // policyFile reads conclave.yaml as the base has it: the change under work cannot rewrite its own rules.

@@ -51,10 +51,11 @@ func some(ids []string) string {
 }
 
 // Find gives the run that name names: its whole id, any part that no other id
-// has, or @last. all is in the order of List.
-func Find(all []Entry, name string) (Entry, error) {
+// has, or @last, the newest run of the repository or folder here (its root; the
+// newest of all where it has none). all is in the order of List.
+func Find(all []Entry, name, here string) (Entry, error) {
 	if name == Last && len(all) > 0 {
-		return all[0], nil
+		return newest(all, here), nil
 	}
 	var fits []Entry
 	for _, e := range all {
@@ -69,6 +70,15 @@ func Find(all []Entry, name string) (Entry, error) {
 		return fits[0], nil
 	}
 	return Entry{}, &NotFoundError{Name: name, Fits: ids(fits), Have: ids(all)}
+}
+
+func newest(all []Entry, here string) Entry {
+	for _, e := range all {
+		if e.Source == here {
+			return e
+		}
+	}
+	return all[0]
 }
 
 func ids(entries []Entry) []string {

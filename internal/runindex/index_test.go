@@ -46,7 +46,7 @@ func TestFind(t *testing.T) {
 	x := runindex.Open(t.TempDir())
 	none, err := x.List()
 	require.NoError(t, err)
-	_, err = runindex.Find(none, "@last")
+	_, err = runindex.Find(none, "@last", "/src")
 	require.ErrorContains(t, err, "no run yet")
 
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -58,18 +58,27 @@ func TestFind(t *testing.T) {
 	require.NoError(t, err)
 
 	for name, want := range map[string]string{"@last": "add-a-aaaaa-ccccc", "bbb": "add-b-bbbbb", "add-a-aaaaa": "add-a-aaaaa", "ccc": "add-a-aaaaa-ccccc"} {
-		got, err := runindex.Find(all, name)
+		got, err := runindex.Find(all, name, "/src")
 		require.NoError(t, err, name)
 		require.Equal(t, want, got.RunID)
 		require.Equal(t, "/b/"+want, got.Bundle)
 	}
 	for name, fits := range map[string]int{"add": 3, "aaa": 2, "zzz": 0, "": 0} {
-		_, err := runindex.Find(all, name)
+		_, err := runindex.Find(all, name, "/src")
 		var missing *runindex.NotFoundError
 		require.True(t, errors.As(err, &missing), name)
 		require.Len(t, missing.Fits, fits, name)
 		require.Len(t, missing.Have, 3)
 		require.NotEmpty(t, missing.Remedy())
+	}
+}
+
+func TestLastIsOfThisRepository(t *testing.T) {
+	all := []runindex.Entry{{RunID: "c-ccccc", Source: "/c"}, {RunID: "b-bbbbb", Source: "/b"}, {RunID: "a-aaaaa", Source: "/b"}}
+	for here, want := range map[string]string{"/b": "b-bbbbb", "/c": "c-ccccc", "/elsewhere": "c-ccccc", "": "c-ccccc"} {
+		got, err := runindex.Find(all, "@last", here)
+		require.NoError(t, err)
+		require.Equal(t, want, got.RunID, here)
 	}
 }
 
