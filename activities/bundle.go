@@ -31,10 +31,7 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 	if err != nil {
 		return err
 	}
-	if err := a.fillChanged(ctx, &status.Run); err != nil {
-		return err
-	}
-	if status.Run.Artifacts["definition.json"], err = a.Store.Put(ctx, status.Definition); err != nil {
+	if err := a.Complete(ctx, &status); err != nil {
 		return err
 	}
 	if err := report.Write(ctx, BundleDir(source.Root(), req.RunID), status, a.Store.Get, requirement, report.WithCopy(a.CopyArtifact)); err != nil {
@@ -44,6 +41,16 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 		a.clearWork(req.RunID)
 	}
 	return nil
+}
+
+// Complete adds to a run's status what its workflow holds by name only, or elsewhere: the changed paths, the definition's file.
+func (a *Activities) Complete(ctx context.Context, status *record.Status) error {
+	if err := a.fillChanged(ctx, &status.Run); err != nil {
+		return err
+	}
+	var err error
+	status.Run.Artifacts["definition.json"], err = a.Store.Put(ctx, status.Definition)
+	return err
 }
 
 // CopyArtifact writes an artifact without holding it in memory. Its digest is not checked.

@@ -101,6 +101,9 @@ func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex
 	if err != nil {
 		return "", none, err
 	}
+	if err := c.acts.Complete(ctx, &status); err != nil {
+		return "", none, err
+	}
 	requirement, err := c.acts.Store.Get(ctx, past.Input.Requirement)
 	if err != nil {
 		return "", none, err

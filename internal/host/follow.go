@@ -34,6 +34,8 @@ type Look struct {
 	Actions map[string]string
 	// Busy says that activities are scheduled or running.
 	Busy bool
+	// Deciding says that the workflow has something to take in: what it answers may already hold activities that are not listed.
+	Deciding bool
 	// Unpolled says that everything waits for a worker.
 	Unpolled bool
 }
@@ -83,7 +85,7 @@ func Follow(ctx context.Context, c client.Client, runID string, stayWaiting bool
 }
 
 func waits(l Look) bool {
-	return l.Known && l.Run.Waiting != "" && l.Run.Stop != "" && !l.Run.Stop.Final() && !l.Busy
+	return l.Known && l.Run.Waiting != "" && l.Run.Stop != "" && !l.Run.Stop.Final() && !l.Busy && !l.Deciding
 }
 
 // answerPatience is how long a run may take to answer after its workers started.
@@ -135,7 +137,7 @@ func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
 	}
 	described := answered.RawResponse
 	pending := described.GetPendingActivities()
-	look.Busy = len(pending) > 0
+	look.Busy, look.Deciding = len(pending) > 0, described.GetPendingWorkflowTask() != nil
 	look.Unpolled = unpolled(pending, described.GetPendingWorkflowTask())
 	look.Actions = actions(pending)
 	if task := described.GetPendingWorkflowTask(); task != nil && task.GetStartedTime() == nil && len(pending) == 0 {

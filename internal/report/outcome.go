@@ -48,7 +48,7 @@ func end(r record.Run) string {
 	case record.NeedsRuling:
 		return withReason(fmt.Sprintf("waits for a person after %s (needs-ruling)", iterations), text.OneLine(r.Waiting, messageLimit))
 	case record.StopInterrupted:
-		return fmt.Sprintf("interrupted in iteration %d: it can be resumed", max(r.Iteration, 1))
+		return fmt.Sprintf("interrupted in iteration %d: it can be resumed", max(r.Iteration, 1)) + prefixed(" and waits for that: ", text.OneLine(r.Waiting, messageLimit))
 	case record.NoReview:
 		return withReason("ended without a review (no-review)", message)
 	case record.Cancelled:

@@ -28,6 +28,7 @@ func TestOutcome(t *testing.T) {
 		{"invalid", record.Run{Stop: record.StepFailed, Steps: []record.Step{{ID: "02", Status: record.Invalid, Message: "m"}}}, "halted: step 02 gave no valid answer: m; not converged"},
 		{"nothing known", record.Run{Stop: record.StepFailed}, "halted: a step failed; not converged"},
 		{"waits", record.Run{Stop: record.NeedsRuling, Iterations: 6, Waiting: "F1"}, "waits for a person after 6 iterations (needs-ruling): F1; not converged"},
+		{"interrupted at a seat", record.Run{Stop: record.StopInterrupted, Iteration: 2, Waiting: "interrupted: codex"}, "interrupted in iteration 2: it can be resumed and waits for that: interrupted: codex; not converged"},
 		{"interrupted", record.Run{Stop: record.StopInterrupted, Iteration: 2}, "interrupted in iteration 2: it can be resumed; not converged"},
 		{"cancelled", record.Run{Stop: record.Cancelled, Iterations: 1}, "cancelled after 1 iteration; not converged"},
 		{"no review", record.Run{Stop: record.NoReview, Message: "the diff is empty"}, "ended without a review (no-review): the diff is empty; not converged"},
