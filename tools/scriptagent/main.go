@@ -4,6 +4,8 @@
 //
 //	scriptagent --as claude --script S.json --ledger L.jsonl -- <the CLI's own arguments>
 //
+// Under any other name it says its words as plain text, for the command adapter.
+//
 // It appends a line to the ledger when it starts and when it ends, so that a
 // test can count what was started.
 package main
@@ -11,6 +13,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -63,7 +66,14 @@ type call struct {
 
 func parse(args []string) (call, error) {
 	var c call
-	for i := 0; i+1 < len(args); i += 2 {
+	for i := 0; i < len(args); i += 2 {
+		if args[i] == "--" {
+			c.rest = args[i+1:]
+			return c, nil
+		}
+		if i+1 == len(args) {
+			break
+		}
 		switch args[i] {
 		case "--as":
 			c.as = args[i+1]
@@ -71,15 +81,9 @@ func parse(args []string) (call, error) {
 			c.script = args[i+1]
 		case "--ledger":
 			c.ledger = args[i+1]
-		case "--":
-			c.rest = args[i+1:]
-			return c, nil
 		}
 	}
-	if c.as != "claude" && c.as != "codex" {
-		return c, fmt.Errorf("--as %q: want claude or codex", c.as)
-	}
-	return c, nil
+	return c, errors.New("want --as NAME --script FILE -- ARGUMENTS")
 }
 
 // note appends one line to the ledger; O_APPEND keeps lines of parallel agents whole.

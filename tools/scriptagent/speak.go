@@ -17,10 +17,25 @@ type voice interface {
 }
 
 func speaker(c call) voice {
-	if c.as == "codex" {
+	switch c.as {
+	case "claude":
+		return claude{c}
+	case "codex":
 		return codex{c}
 	}
-	return claude{c}
+	return plain{}
+}
+
+// plain is a program without a format of its own: what it says is its answer.
+type plain struct{}
+
+func (plain) begin(step) {}
+
+func (plain) action(string) {}
+
+func (plain) end(s step) error {
+	fmt.Println(s.Say)
+	return nil
 }
 
 func line(value any) {
