@@ -234,6 +234,28 @@ func TestRepositoriesThatCannotBeUsed(t *testing.T) {
 	}
 }
 
+func TestFoldersThatAreNoRepository(t *testing.T) {
+	c := newCLI(t)
+	c.reinit()
+	c.write("a/b.txt", strings.Repeat("x", 3<<20))
+	c.write("c.txt", "c")
+	c.write(".conclave/old", "not counted")
+	got := c.run("", "plan", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.err, c.repo+" is no git repository: all 2 files (3.0 MB) below it are copied")
+
+	for _, dir := range []string{os.Getenv("HOME"), filepath.Dir(os.Getenv("HOME")), "/"} {
+		for _, command := range []string{"run", "plan"} {
+			got = c.run("", command, "--dry-run", "--workdir", dir, "r")
+			require.Equal(t, exitUsage, got.code, dir)
+			require.Contains(t, got.err, "home folder")
+			require.Contains(t, got.err, "git init")
+		}
+	}
+	require.False(t, holdsHome(os.Getenv("HOME")+"-other"))
+	require.NoDirExists(t, filepath.Join(os.Getenv("HOME"), ".conclave"))
+}
+
 // reinit empties the repository's folder.
 func (c *cli) reinit() {
 	entries, err := os.ReadDir(c.repo)

@@ -54,6 +54,8 @@ type plan struct {
 	selfReviewed bool
 	identify     config.Identify
 	constraints  []constraint
+	// folder says what is copied of a directory that is no repository.
+	folder string
 	// dirty waits for the list of uncommitted paths.
 	dirty func() ([]string, error)
 }
@@ -68,7 +70,7 @@ func prepare(ctx context.Context, cmd *cobra.Command, p *plan) error {
 	if err := refuseLater(cmd.Flags()); err != nil {
 		return err
 	}
-	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.load, p.compile, p.readConstraints}
+	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.checkFolder, p.load, p.compile, p.readConstraints}
 	for _, step := range steps {
 		if err := step(ctx, cmd); err != nil {
 			return err

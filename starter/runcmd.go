@@ -84,6 +84,9 @@ func (a *app) warn(p *plan) {
 	for _, w := range p.config.Warnings {
 		a.say("warning: %s", w)
 	}
+	if p.folder != "" {
+		a.say("note: %s", p.folder)
+	}
 	left, err := p.dirty()
 	if err != nil {
 		a.say("warning: what is uncommitted cannot be listed: %v", err)
