@@ -3,6 +3,8 @@ package report
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"conclave/internal/report/text"
 )
@@ -70,21 +72,39 @@ func codeUpTo(s string, limit int) string {
 	return marks + pad + s + pad + marks
 }
 
-// prose is s as one bounded line of plain words: Markdown's own marks are escaped.
+// prose is s as one bounded line of plain words: what Markdown would obey is escaped, and nothing else.
 func prose(s string) string {
 	s = text.OneLine(s, 1000)
 	var out strings.Builder
 	for i, r := range s {
-		if strings.ContainsRune("\\`*_[]<>~&", r) || (i == 0 && strings.ContainsRune("#+-=", r)) {
-			out.WriteByte('\\')
-		}
-		if i > 0 && (r == '.' || r == ')') && strings.Trim(s[:i], "0123456789") == "" {
+		if obeyed(s[:i], r, s[i+utf8.RuneLen(r):]) {
 			out.WriteByte('\\')
 		}
 		out.WriteRune(r)
 	}
 	return out.String()
 }
+
+// obeyed says whether Markdown may take r as a mark between what stands before and after it.
+func obeyed(before string, r rune, after string) bool {
+	next, _ := utf8.DecodeRuneInString(after)
+	last, _ := utf8.DecodeLastRuneInString(before)
+	switch r {
+	case '\\', '`', '*', '[', '<', '~':
+		return true
+	case '_': // within a word it is a letter
+		return !isWord(last) || !isWord(next)
+	case '&':
+		return next == '#' || isWord(next)
+	case '#', '+', '-', '=', '>':
+		return before == ""
+	case '.', ')': // a number that begins a list
+		return before != "" && strings.Trim(before, "0123456789") == "" && (after == "" || next == ' ')
+	}
+	return false
+}
+
+func isWord(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 func longestRun(s string, mark rune) int {
 	longest, run := 0, 0

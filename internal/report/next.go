@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"conclave/internal/record"
@@ -19,19 +20,44 @@ func NextSteps(r record.Run) []string {
 		return append(rulings(r), "resume: starter resume "+id, "cancel: starter cancel "+id)
 	case len(r.Changed) == 0:
 		return []string{"details: starter show " + id}
-	case !r.Landed:
-		return []string{"review: starter show " + id + " --diff", "land: starter resume " + id, "apply: starter apply " + id + force(r)}
-	case r.Branch == "":
-		return []string{"review: starter show " + id + " --diff", "apply: starter apply " + id + force(r)}
+	case r.Branch != "" && r.Landed:
+		return branchSteps(r)
 	}
-	return branchSteps(r)
+	out := []string{"review: starter show " + id + " --diff"}
+	if !r.Landed && !noRepository(r) {
+		out = append(out, "land: starter resume "+id)
+	}
+	if r.DryRun { // a stub's change is nothing to take
+		return out
+	}
+	return append(out, "apply: starter apply "+id+force(r))
+}
+
+// noRepository says that the run's folder is no git repository, so that no
+// branch will ever be there. The record tells it by the note of landing.
+func noRepository(r record.Run) bool {
+	return r.Branch == "" && !r.Landed && slices.ContainsFunc(r.Notes, func(note string) bool {
+		return strings.Contains(note, "no git repository")
+	})
+}
+
+// ownStart says that the run did not start from the user's commit itself but
+// from a commit of our own, as it does with the user's uncommitted work. Where
+// uncommitted paths were left out it is certain that they are not in it.
+func ownStart(r record.Run) bool {
+	return r.Base != "" && r.Head != "" && r.Base != r.Head && len(r.LeftOut) == 0
 }
 
 func branchSteps(r record.Run) []string {
 	id, branch := shellWord(r.RunID), shellWord(r.Branch)
-	out := []string{"review: " + reviewCommand(r)}
+	review := "review: " + reviewCommand(r)
+	out := []string{review}
 	switch {
 	case r.DryRun: // a stub's change is nothing to merge
+	case ownStart(r) && succeeded(r): // git does not merge over uncommitted work
+		out = []string{"apply: starter apply " + id, review}
+	case ownStart(r):
+		out = append(out, "details: starter show "+id, "apply anyway: starter apply "+id+force(r))
 	case succeeded(r):
 		out = append(out, "merge: git merge "+branch, "apply: starter apply "+id+" --workdir DIR")
 	default:
@@ -41,10 +67,14 @@ func branchSteps(r record.Run) []string {
 }
 
 func reviewCommand(r record.Run) string {
-	if r.Base == "" {
-		return "git show " + shellWord(r.Branch)
+	branch := shellWord(r.Branch)
+	switch {
+	case r.Base == "":
+		return "git show " + branch
+	case ownStart(r): // the branch has the start as a commit of its own
+		return "git diff " + branch + "~1 " + branch
 	}
-	return "git diff " + short(r.Base) + " " + shellWord(r.Branch)
+	return "git diff " + short(r.Base) + " " + branch
 }
 
 // rulings has one command for each finding that a person may have to decide.

@@ -13,13 +13,13 @@ const messageLimit = 200
 
 // Outcome says in one line how the run ended, or that it goes on. Every end
 // that is no success says "not converged". The line holds no control characters.
-func Outcome(r record.Run) string {
+func Outcome(r record.Run) string { return sentence(r) + marks(r) }
+
+// sentence is the outcome without its marks.
+func sentence(r record.Run) string {
 	line := end(r)
 	if r.Stop != "" && !succeeded(r) {
 		line += "; not converged"
-	}
-	if marks := marks(r); len(marks) > 0 {
-		line += " [" + strings.Join(marks, ", ") + "]"
 	}
 	return line
 }
@@ -71,18 +71,30 @@ func running(r record.Run) string {
 
 // failure says what halted the run: in the run's own words, else those of the failed step.
 func failure(r record.Run) string {
-	if message := text.OneLine(r.Message, messageLimit); message != "" {
-		return message
-	}
 	step, ok := FailedStep(r)
+	if message := text.OneLine(r.Message, 0); message != "" {
+		if before, told := tells(message, step); told {
+			message = before + Reason(step)
+		}
+		return text.OneLine(message, messageLimit)
+	}
 	switch {
 	case !ok:
 		return "a step failed"
 	case step.Status == record.Invalid:
-		return withReason("step "+step.ID+" gave no valid answer", text.OneLine(step.Message, messageLimit))
+		return withReason("step "+step.ID+" gave no valid answer", text.OneLine(Reason(step), messageLimit))
 	default:
-		return withReason("step "+step.ID+" failed", text.OneLine(step.Message, messageLimit))
+		return withReason("step "+step.ID+" failed", text.OneLine(Reason(step), messageLimit))
 	}
+}
+
+// tells says whether a message ends with the step's own, and what stands before that.
+func tells(message string, step record.Step) (before string, ok bool) {
+	own := text.OneLine(step.Message, 0)
+	if own == "" {
+		return "", false
+	}
+	return strings.CutSuffix(text.OneLine(message, 0), own)
 }
 
 // FailedStep is the last step that failed or gave no valid answer.
@@ -95,8 +107,8 @@ func FailedStep(r record.Run) (record.Step, bool) {
 	return record.Step{}, false
 }
 
-// marks are what a reader must know before trusting the outcome.
-func marks(r record.Run) []string {
+// marks are what a reader must know before trusting the outcome, in our own words.
+func marks(r record.Run) string {
 	var out []string
 	if r.DryRun {
 		out = append(out, "dry run")
@@ -104,7 +116,10 @@ func marks(r record.Run) []string {
 	if r.SelfReviewed {
 		out = append(out, "self-reviewed")
 	}
-	return out
+	if len(out) == 0 {
+		return ""
+	}
+	return " [" + strings.Join(out, ", ") + "]"
 }
 
 func withReason(line, reason string) string {

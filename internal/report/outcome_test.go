@@ -25,6 +25,9 @@ func TestOutcome(t *testing.T) {
 		{"failed", record.Run{Stop: record.StepFailed, Steps: failed}, "halted: step 04 failed: timed out after 2s; not converged"},
 		{"failed outside a step", record.Run{Stop: record.StepFailed, Message: "no disk"}, "halted: no disk; not converged"},
 		{"the run's own words", record.Run{Stop: record.StepFailed, Steps: failed, Message: "step 06 (implementer claude) changed nothing"}, "halted: step 06 (implementer claude) changed nothing; not converged"},
+		{"what the program said comes first", record.Run{Stop: record.StepFailed, Message: "step 04 (implementer claude) failed: ended with exit code 7 without a final event; standard error: Invalid API key",
+			Steps: []record.Step{{ID: "04", Status: record.Failed, Message: "ended with exit code 7 without a final event; standard error: Invalid API key"}}},
+			"halted: step 04 (implementer claude) failed: Invalid API key (ended with exit code 7 without a final event); not converged"},
 		{"invalid", record.Run{Stop: record.StepFailed, Steps: []record.Step{{ID: "02", Status: record.Invalid, Message: "m"}}}, "halted: step 02 gave no valid answer: m; not converged"},
 		{"nothing known", record.Run{Stop: record.StepFailed}, "halted: a step failed; not converged"},
 		{"waits", record.Run{Stop: record.NeedsRuling, Iterations: 6, Waiting: "F1"}, "waits for a person after 6 iterations (needs-ruling): F1; not converged"},
@@ -67,8 +70,21 @@ func TestNextSteps(t *testing.T) {
 		{"not landed", with(func(r *record.Run) { r.Landed = false }), []string{
 			"review: starter show add-cache-k3f9q --diff", "land: starter resume add-cache-k3f9q", "apply: starter apply add-cache-k3f9q",
 		}},
+		{"a start of our own", with(func(r *record.Run) { r.LeftOut = nil }), []string{
+			"apply: starter apply add-cache-k3f9q", "review: git diff conclave/add-cache-k3f9q~1 conclave/add-cache-k3f9q", "discard: git branch -D conclave/add-cache-k3f9q",
+		}},
+		{"a start of our own, not converged", with(func(r *record.Run) { r.LeftOut, r.Stop = nil, record.Stalled }), []string{
+			"review: git diff conclave/add-cache-k3f9q~1 conclave/add-cache-k3f9q", "details: starter show add-cache-k3f9q",
+			"apply anyway: starter apply add-cache-k3f9q --force", "discard: git branch -D conclave/add-cache-k3f9q",
+		}},
+		{"a dry run that is not landed", with(func(r *record.Run) { r.DryRun, r.Landed, r.Branch = true, false, "" }), []string{
+			"review: starter show add-cache-k3f9q --diff", "land: starter resume add-cache-k3f9q",
+		}},
 		{"nothing changed", with(func(r *record.Run) { r.Changed = nil }), []string{"details: starter show add-cache-k3f9q"}},
-		{"no repository", with(func(r *record.Run) { r.Branch, r.Stop = "", record.Stalled }), []string{
+		{"no repository", with(func(r *record.Run) {
+			r.Branch, r.Landed, r.Stop = "", false, record.Stalled
+			r.Notes = []string{"the work directory is no git repository, so there is no branch"}
+		}), []string{
 			"review: starter show add-cache-k3f9q --diff", "apply: starter apply add-cache-k3f9q --force",
 		}},
 		{"interrupted", record.Run{RunID: "r", Stop: record.StopInterrupted}, []string{"resume: starter resume r", "cancel: starter cancel r"}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/internal/record"
+	"conclave/internal/report/text"
 )
 
 // definitionFile is the run's artifact with its convergence definition.
@@ -46,13 +47,17 @@ func (f *folder) definition() *definition {
 // plan is plan.md: what the run was asked to do, and how far it is.
 func plan(r record.Run, d *definition) []byte {
 	p := &page{}
-	p.heading(1, "Plan of run "+prose(r.RunID))
+	title := "Plan of run " + prose(r.RunID)
+	if r.DryRun {
+		title += " (dry run)"
+	}
+	p.heading(1, title)
 	p.heading(2, "Requirement")
 	p.fence(r.Requirement)
 	p.heading(2, "Limits")
 	p.line("- discipline %s, rules %s", code(r.Discipline), code(r.Rules))
 	if r.MaxIters > 0 {
-		p.line("- at most %d iterations of write, verify and review", r.MaxIters)
+		p.line("- at most %s of write, verify and review", text.Count(r.MaxIters, "iteration"))
 	}
 	p.line("- between %d and %d dispatches, at most %d at once", r.Bounds.MinDispatches, r.Bounds.MaxDispatches, r.Bounds.MaxConcurrency)
 	if r.PlanDigest != "" {

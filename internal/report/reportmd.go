@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"conclave/internal/record"
@@ -30,12 +31,12 @@ func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
 
 func head(p *page, r record.Run) {
 	p.heading(1, "Run "+prose(r.RunID))
-	p.line("**%s**\n", prose(Outcome(r)))
-	change := "no change"
-	if len(r.Changed) > 0 {
-		change = Changes(record.Total(r.Changed))
+	p.line("**%s%s**\n", prose(sentence(r)), marks(r))
+	for _, reason := range Why(r) {
+		p.line("- %s", prose(reason))
 	}
-	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), change, text.Duration(r.TotalMS)}
+	p.gap()
+	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), Changes(record.Total(r.Changed)), text.Duration(r.TotalMS)}
 	if r.Stop == "" {
 		summary = summary[1:]
 	}
@@ -43,7 +44,7 @@ func head(p *page, r record.Run) {
 		summary = append(summary, "preset "+code(r.Preset))
 	}
 	p.line("%s", strings.Join(append(summary, "discipline "+code(r.Discipline)), " · "))
-	if message := text.OneLine(r.Message, 0); !strings.Contains(Outcome(r), message) {
+	if !messageTold(r) {
 		p.gap()
 		p.fence(r.Message)
 	}
@@ -53,6 +54,18 @@ func head(p *page, r record.Run) {
 	if r.SelfReviewed {
 		p.paragraph("This run is **self-reviewed**: the engine that wrote the change also judged it.")
 	}
+}
+
+// messageTold says whether the run's message adds nothing to the report: it
+// stands in the outcome, among its reasons, or as the message of a failed step.
+func messageTold(r record.Run) bool {
+	if r.Stop == record.MaxIters {
+		return true // the outcome names the limit
+	}
+	message := text.OneLine(r.Message, 0)
+	step, failed := FailedStep(r)
+	_, ofStep := tells(message, step)
+	return strings.Contains(Outcome(r), message) || slices.Contains(Why(r), message) || (failed && ofStep)
 }
 
 func next(p *page, r record.Run) {
@@ -148,10 +161,14 @@ func failures(p *page, r record.Run, quoted map[string]quotes) {
 
 // class says how a step failed, in the class's word and the step's own.
 func class(p *page, s record.Step) {
-	if class := strings.TrimSpace(string(s.Class) + " " + s.Code); class != "" {
+	words := []string{string(s.Class), s.Code}
+	if strings.EqualFold(words[0], words[1]) {
+		words = words[:1]
+	}
+	if class := strings.TrimSpace(strings.Join(words, " ")); class != "" {
 		p.paragraph("Class: %s", code(class))
 	}
-	if s.Message != "" {
+	if Reason(s) != "" {
 		p.fence(s.Message)
 	}
 }

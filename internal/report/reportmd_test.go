@@ -76,6 +76,39 @@ func TestPlanTellsTheDefinition(t *testing.T) {
 	require.Contains(t, plan, "| implement | generator | `claude / anthropic / claude / opus` |  |")
 }
 
+func TestProseEscapesOnlyWhatIsObeyed(t *testing.T) {
+	for in, want := range map[string]string{
+		"file_name.go":   "file_name.go",
+		"_x_":            `\_x\_`,
+		"a -> b & c":     "a -> b & c",
+		"> quote":        `\> quote`,
+		"&lt;b&gt;":      `\&lt;b\&gt;`,
+		"<b> [a](b)":     `\<b> \[a](b)`,
+		"1. one":         `1\. one`,
+		"1.5 seconds":    "1.5 seconds",
+		"# x":            `\# x`,
+		"C# and a-b":     "C# and a-b",
+		"`c` *d* ~e~ \\": "\\`c\\` \\*d\\* \\~e\\~ \\\\",
+	} {
+		require.Equal(t, want, prose(in))
+	}
+}
+
+// A run with everything that a newcomer reads: why it stopped, who answered, what it cost.
+func TestReportOfABlockedDryRun(t *testing.T) {
+	run := blocked()
+	run.DryRun, run.Usage = true, &record.Usage{Unknown: 3}
+	run.Steps[1].Identity.Reported, run.Steps[4].Status, run.Steps[4].Verdict = &codex, record.Interrupted, ""
+	run.Steps[4].Class, run.Steps[4].Code, run.Steps[4].Message = record.ClassAborted, "ABORTED", "cancelled"
+	report := string(markdown(run, nil, nil))
+	require.Contains(t, report, "**stopped after 2 iterations (max-iters); not converged [dry run]**\n\n- verify fails: exit code 1\n- codex@security blocks: Body never closed\n")
+	require.NotContains(t, report, "within the limits", "the outcome has said so")
+	require.Contains(t, report, "| none: a stub answered (dry run) |")
+	require.Contains(t, report, "In all: unknown.")
+	require.Contains(t, report, "interrupted\n\nClass: `aborted`\n\n##", "the message adds nothing")
+	require.Contains(t, string(plan(run, nil)), "# Plan of run r (dry run)")
+}
+
 // ours are the headings that a report may have.
 func headings(source string) []string {
 	doc := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(markdowntext.NewReader([]byte(source)))

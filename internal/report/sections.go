@@ -70,8 +70,12 @@ func engines(p *page, r record.Run) {
 		if s.Identity.Requested == nil && s.Identity.Reported == nil {
 			continue
 		}
+		reported := code(engine(s.Identity.Reported))
+		if r.DryRun { // the stub reports the engine that it stands for
+			reported = "none: a stub answered (dry run)"
+		}
 		rows = append(rows, []string{
-			prose(s.ID), code(engine(s.Identity.Requested)), code(engine(s.Identity.Reported)), prose(Tokens(s.Usage)), prose(s.Sandbox),
+			prose(s.ID), code(engine(s.Identity.Requested)), reported, prose(Tokens(s.Usage)), prose(s.Sandbox),
 		})
 	}
 	if len(rows) == 0 {

@@ -57,14 +57,17 @@ func Result(s record.Step) string {
 	return text.OneLine(string(s.Status), 20)
 }
 
-// Changes says what changed: "2 files +30 -1".
+// Changes says what changed: "2 files +30 -1", or "no change".
 func Changes(s record.Stats) string {
+	if s == (record.Stats{}) {
+		return "no change"
+	}
 	return fmt.Sprintf("%s +%d -%d", text.Count(s.Files, "file"), s.Added, s.Removed)
 }
 
 // Tokens says what was consumed; unknown is not zero.
 func Tokens(u *record.Usage) string {
-	if u == nil {
+	if u == nil || *u == (record.Usage{Unknown: u.Unknown}) && u.Unknown > 0 {
 		return "unknown"
 	}
 	out := fmt.Sprintf("%d in (%d cached), %d out", u.InputTokens, u.CachedTokens, u.OutputTokens)
