@@ -19,7 +19,7 @@ func (a *app) configCommand() *cobra.Command {
 	show := &cobra.Command{
 		Use: "show", Short: "Print every setting with where it comes from", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p := &plan{flags: f}
+			p := &plan{flags: f, unrun: true}
 			if err := refuseLater(cmd.Flags()); err != nil {
 				return err
 			}

@@ -138,6 +138,21 @@ func TestAnEngineOfTheWritersFamilyDoesNotCount(t *testing.T) {
 	l.checkBundle(run)
 }
 
+// TestAnEngineThatFallsBackIsWhatItReports: a served model of the writer's family takes the vote, whatever was asked for.
+func TestAnEngineThatFallsBackIsWhatItReports(t *testing.T) {
+	t.Parallel()
+	script := accepted()
+	script[1].Model = "gpt-5.5"
+	l := newLab(t, script)
+	run := l.run(6, "--preset", "codex-claude", "Add Sum")
+	require.Equal(t, runrecord.NoReview, run.Stop)
+	identity := run.Steps[2].Identity
+	require.Equal(t, "anthropic/claude", identity.Requested.Provider+"/"+identity.Requested.ModelFamily)
+	require.Equal(t, "openai/gpt/gpt-5.5 served", identity.Reported.Provider+"/"+identity.Reported.ModelFamily+"/"+identity.Reported.Model+" "+identity.Reported.Source)
+	require.Contains(t, run.Message, `claude its engine reported the provider "openai", which a writer ran on too`)
+	l.checkBundle(run)
+}
+
 // TestEvidencePathsKeepAPass: a changed byte asks everybody again who did not say what he watches.
 func TestEvidencePathsKeepAPass(t *testing.T) {
 	t.Parallel()
