@@ -28,6 +28,7 @@ demo: build ## a dry run on a small repository of its own
 test: build ## all tests of the main module, end to end included
 	@echo "race detector: $(if $(RACE),on,off (no C compiler found))"
 	$(GO) test $(RACE) $(TESTFLAGS) -timeout 25m ./...
+	$(if $(RACE),$(GO) test $(TESTFLAGS) -run Linear ./internal/review)
 
 test-devserver: ## the tests of the local server's own module
 	cd tools/devserver && GOFLAGS="$(GOFLAGS) -trimpath" $(GO) test $(TESTFLAGS) ./...

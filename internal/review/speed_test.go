@@ -1,3 +1,5 @@
+//go:build !race
+
 package review
 
 import (
@@ -8,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+// The race detector multiplies the cost, so `make test` runs this without it.
 
 // TestLongMessagesAreLinear feeds shapes that make careless parsers take time that grows with the square, or a stack
 // that grows with the depth. Four times the length may take four times as long, not sixteen times.
