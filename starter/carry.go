@@ -111,12 +111,13 @@ func (c *carriage) carry(ctx context.Context, stop *interrupts, out output, show
 		return err
 	}
 	v := view.New(out.view)
-	end, err := c.follow(ctx, stop, v, false)
+	end, err := c.follow(ctx, stop, v, nil)
 	return c.finish(v, end, err, out, showDiff)
 }
 
-// follow shows the run. The first interrupt ends its agents and waits for that.
-func (c *carriage) follow(ctx context.Context, stop *interrupts, v view.View, stay bool) (host.End, error) {
+// follow shows the run to its end, or to a wait. The first interrupt ends its agents and waits for that. Where seen is
+// given it is told every look, and decides itself about waits.
+func (c *carriage) follow(ctx context.Context, stop *interrupts, v view.View, seen func(host.Look)) (host.End, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -129,13 +130,16 @@ func (c *carriage) follow(ctx context.Context, stop *interrupts, v view.View, st
 		}
 	}()
 	poll := pollWatch{patience: pollPatience, cluster: !c.entry.Local()}
-	return host.Follow(ctx, c.conn.Client, c.entry.RunID, stay, func(look host.Look) {
+	return host.Follow(ctx, c.conn.Client, c.entry.RunID, seen != nil, func(look host.Look) {
 		now := time.Now()
 		if poll.due(look, now) {
 			v.Message("no worker polls " + c.entry.TaskQueue + " and " + workflows.AgentQueueOf(c.entry.TaskQueue) + " at " + c.entry.Address + ": start `worker` there; the run waits")
 		}
 		if look.Known {
 			v.Update(view.Update{Run: look.Run, Actions: look.Actions, Now: now})
+		}
+		if seen != nil {
+			seen(look)
 		}
 	})
 }

@@ -11,6 +11,10 @@ import (
 // ended shows the outcome of a run that has ended. What could not be done then,
 // because nobody polled the source's queue, is done now: landing, and the last bundle.
 func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
+	return c.endedIn(ctx, view.New(out.view), out, showDiff)
+}
+
+func (c *carriage) endedIn(ctx context.Context, v view.View, out output, showDiff bool) error {
 	var result loop.Result
 	end := host.End{Closed: true}
 	if err := c.conn.GetWorkflow(ctx, c.entry.WorkflowID, "").Get(ctx, &result); err != nil {
@@ -30,7 +34,7 @@ func (c *carriage) ended(ctx context.Context, out output, showDiff bool) error {
 	if err == nil {
 		end.Run = run
 	}
-	return c.finish(view.New(out.view), end, nil, out, showDiff)
+	return c.finish(v, end, nil, out, showDiff)
 }
 
 // completeLater lands what a finished run left in its repository, and writes

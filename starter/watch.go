@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"conclave/internal/host"
+	"conclave/internal/record"
 	"conclave/internal/view"
 )
 
@@ -15,7 +17,7 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [flags] RUN",
 		Short: "Watch a run that goes on elsewhere",
-		Long:  "Watches a run. Ctrl-C ends the watching, not the run.",
+		Long:  "Watches a run until it ends, waits or stops. Ctrl-C ends the watching, not the run.",
 		Args:  exactly("RUN"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out, err := a.output(f)
@@ -41,7 +43,22 @@ func (a *app) watchCommand() *cobra.Command {
 	return cmd
 }
 
-// watch follows without carrying.
+// Why watching ends before the run does.
+var (
+	errWaits     = errors.New("the run waits")
+	errUncarried = errors.New("nobody carries the run")
+)
+
+const (
+	// carriedLook is how often a watched run is asked who carries it, uncarriedPatience how long nobody may: a resume,
+	// or the end of the workflow, may be on its way.
+	carriedLook       = 250 * time.Millisecond
+	uncarriedPatience = 2 * time.Second
+	// stoppedPatience is how long a run that nobody carries may take to say where it stands.
+	stoppedPatience = 10 * time.Second
+)
+
+// watch follows without carrying. It leaves when the run waits, or when nobody carries it: nothing would change then.
 func (c *carriage) watch(ctx context.Context, stop *interrupts, out output) error {
 	_, _, ended, err := c.stand(ctx)
 	if err != nil {
@@ -50,17 +67,89 @@ func (c *carriage) watch(ctx context.Context, stop *interrupts, out output) erro
 	if ended {
 		return c.ended(ctx, out, false)
 	}
-	if c.entry.Local() && !c.index.Carried(c.entry.RunID) {
-		c.app.say("nobody carries run %s: its agents wait for `starter resume %s`", c.entry.RunID, c.entry.RunID)
-		if err := c.work(host.WorkflowOnly); err != nil {
-			return err
-		}
-	}
 	v := view.New(out.view)
-	end, err := c.follow(ctx, stop, v, true)
-	if errors.Is(err, errInterrupted) {
+	if c.entry.Local() && !c.index.Carried(c.entry.RunID) {
+		return c.stopped(ctx, stop, v, host.End{}, out)
+	}
+	end, err := c.watching(ctx, stop, v)
+	switch {
+	case errors.Is(err, errInterrupted):
 		v.Close(end.Run, []string{"watch again: starter watch " + c.entry.RunID})
 		return silent(exitInterrupt)
+	case errors.Is(err, errWaits):
+		end.Waiting, err = true, nil
+	case errors.Is(err, errUncarried):
+		return c.stopped(ctx, stop, v, end, out)
 	}
 	return c.finish(v, end, err, out, false)
+}
+
+// watching is follow, until there is nothing more to see.
+func (c *carriage) watching(ctx context.Context, stop *interrupts, v view.View) (host.End, error) {
+	ctx, leave := context.WithCancelCause(ctx)
+	defer leave(nil)
+	if c.entry.Local() {
+		go c.awaitUncarried(ctx, leave)
+	}
+	return c.follow(ctx, stop, v, func(look host.Look) {
+		if look.Waits() && !c.index.Carried(c.entry.RunID) {
+			leave(errWaits)
+		}
+	})
+}
+
+// awaitUncarried notices that the run's starter is gone.
+func (c *carriage) awaitUncarried(ctx context.Context, leave context.CancelCauseFunc) {
+	ticker := time.NewTicker(carriedLook)
+	defer ticker.Stop()
+	alone := time.Duration(0)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if alone += carriedLook; c.index.Carried(c.entry.RunID) {
+			alone = 0
+		}
+		if alone >= uncarriedPatience {
+			leave(errUncarried)
+			return
+		}
+	}
+}
+
+// stopped shows a run that nobody carries as it stands, and how it goes on. last is what was seen of it.
+func (c *carriage) stopped(ctx context.Context, stop *interrupts, v view.View, last host.End, out output) error {
+	defer v.Close(last.Run, nil) // where an error comes first
+	ctx, ready := stop.until(ctx)
+	defer ready()
+	ctx, done := context.WithTimeoutCause(ctx, stoppedPatience, errSlow)
+	defer done()
+	if _, _, ended, err := c.stand(ctx); err == nil && ended {
+		return c.endedIn(ctx, v, out, false)
+	}
+	if look, err := c.lookAlone(ctx); err == nil {
+		last.Run, last.Waiting = look.Run, look.Waits()
+	}
+	if last.Waiting {
+		return c.finish(v, last, nil, out, false)
+	}
+	if last.Run.RunID == "" {
+		last.Run, _ = readRecord(c.entry)
+	}
+	v.Message("run " + c.entry.RunID + " stopped: its starter died")
+	shown := last.Run
+	shown.RunID, shown.Stop, shown.ExitCode = c.entry.RunID, record.StopInterrupted, exitInterrupt
+	v.Close(shown, []string{"bundle: " + c.entry.Bundle})
+	c.results(last.Run, out, false)
+	return silent(exitInterrupt)
+}
+
+// lookAlone asks a run that nobody carries, with a worker that only answers.
+func (c *carriage) lookAlone(ctx context.Context) (host.Look, error) {
+	if err := c.work(host.WorkflowOnly); err != nil {
+		return host.Look{}, err
+	}
+	return host.AwaitLook(ctx, c.conn.Client, c.entry.RunID)
 }

@@ -77,14 +77,15 @@ func Follow(ctx context.Context, c client.Client, runID string, stayWaiting bool
 				last = look.Run
 			}
 			show(look)
-			if waits(look) && !stayWaiting {
+			if look.Waits() && !stayWaiting {
 				return End{Waiting: true, Run: look.Run}, nil
 			}
 		}
 	}
 }
 
-func waits(l Look) bool {
+// Waits says that the run waits for a person or for a resume, and that everything else is done.
+func (l Look) Waits() bool {
 	return l.Known && l.Run.Waiting != "" && l.Run.Stop != "" && !l.Run.Stop.Final() && !l.Busy && !l.Deciding
 }
 

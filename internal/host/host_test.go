@@ -79,15 +79,15 @@ func TestUnpolledMeansThatNobodyBeganAnything(t *testing.T) {
 
 func TestARunWaitsOnlyWhenNothingIsAtWork(t *testing.T) {
 	waiting := Look{Known: true, Run: record.Run{Waiting: "interrupted", Stop: record.StopInterrupted}}
-	require.True(t, waits(waiting))
+	require.True(t, waiting.Waits())
 	busy := waiting
 	busy.Busy = true // its bundle is being written
-	require.False(t, waits(busy))
+	require.False(t, busy.Waits())
 	unknown := waiting
 	unknown.Known = false
-	require.False(t, waits(unknown))
-	require.False(t, waits(Look{Known: true}))
-	require.False(t, waits(Look{Known: true, Run: record.Run{Waiting: "x", Stop: record.Converged}}))
+	require.False(t, unknown.Waits())
+	require.False(t, Look{Known: true}.Waits())
+	require.False(t, Look{Known: true, Run: record.Run{Waiting: "x", Stop: record.Converged}}.Waits())
 }
 
 func TestPastHoldsTheInputAndTheLastLanding(t *testing.T) {
