@@ -48,7 +48,7 @@ func end(r record.Run) string {
 	case record.NeedsRuling:
 		return withReason(fmt.Sprintf("waits for a person after %s (needs-ruling)", iterations), text.OneLine(r.Waiting, messageLimit))
 	case record.StopInterrupted:
-		return fmt.Sprintf("interrupted in iteration %d: it can be resumed", max(r.Iteration, 1)) + prefixed(" and waits for that: ", text.OneLine(r.Waiting, messageLimit))
+		return interruption(r) + ": it can be resumed"
 	case record.NoReview:
 		return withReason("ended without a review (no-review)", message)
 	case record.Cancelled:
@@ -56,6 +56,23 @@ func end(r record.Run) string {
 	default: // max-iters, stalled, aborted, budget, and whatever a newer version writes
 		return fmt.Sprintf("stopped after %s (%s)", iterations, text.OneLine(string(r.Stop), 40))
 	}
+}
+
+// interruption says where the run was interrupted, and says that word once
+// whatever the wait is called: "interrupted", "interrupted: codex", or a reason of its own.
+func interruption(r record.Run) string {
+	where := fmt.Sprintf("interrupted in iteration %d", max(r.Iteration, 1))
+	waiting := text.OneLine(r.Waiting, messageLimit)
+	rest, same := strings.CutPrefix(waiting, "interrupted")
+	switch {
+	case waiting == "", waiting == "resume", same && rest == "":
+		return where
+	case strings.HasPrefix(rest, ": ") && same:
+		return where + " at " + strings.TrimPrefix(rest, ": ")
+	case same:
+		return waiting
+	}
+	return where + " (" + waiting + ")"
 }
 
 func running(r record.Run) string {
