@@ -2,6 +2,7 @@ package view
 
 import (
 	"conclave/internal/record"
+	"conclave/internal/report"
 )
 
 // kind says what an event is about. The zero kind is none.
@@ -23,7 +24,8 @@ type event struct {
 	iteration int
 	of        int
 	step      record.Step
-	text      string
+	// text is a note's or a wait's words, or what an ended review objects to.
+	text string
 }
 
 // seen is what was shown already.
@@ -48,7 +50,13 @@ func diff(s seen, run record.Run) ([]event, seen) {
 	next := s.clone()
 	var events []event
 	for _, step := range run.Steps {
-		events = append(events, next.step(step, run.MaxIters)...)
+		news := next.step(step, run.MaxIters)
+		for i := range news {
+			if news[i].kind == stepEnded && step.Verdict == "block" {
+				news[i].text = report.Objection(run, step)
+			}
+		}
+		events = append(events, news...)
 	}
 	for _, note := range run.Notes {
 		if !next.notes[note] {

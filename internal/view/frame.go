@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"conclave/internal/record"
@@ -29,6 +28,8 @@ var spinner = []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "
 type screen struct {
 	theme         theme
 	width, height int
+	// watching says that Ctrl-C ends the view only.
+	watching bool
 }
 
 // fit cuts a line to the screen, leaving the last column free: some terminals
@@ -71,8 +72,8 @@ func (s screen) running(step record.Step, elapsed time.Duration, action string, 
 	return s.fit(line)
 }
 
-// ended is the line that a step leaves.
-func (s screen) ended(step record.Step) string {
+// ended is the line that a step leaves, with what a reviewer objects to.
+func (s screen) ended(step record.Step, objection string) string {
 	elapsed := ""
 	if took(step) {
 		elapsed = text.Duration(step.DurationMS)
@@ -83,7 +84,7 @@ func (s screen) ended(step record.Step) string {
 	if result := report.Result(step); result != "ok" || step.Stats == nil {
 		parts = append(parts, style.Render(result))
 	}
-	if details := details(step); details != "" {
+	if details := details(step, objection); details != "" {
 		parts = append(parts, details)
 	}
 	return s.fit(line + strings.Join(parts, "  "))
@@ -97,7 +98,7 @@ func (s screen) line(e event) string {
 	case stepAgain:
 		return s.fit(s.theme.warn.Render("  ! ") + fmt.Sprintf("%s started again (attempt %d)", stepName(e.step), e.step.Attempts))
 	case stepEnded:
-		return s.ended(e.step)
+		return s.ended(e.step, e.text)
 	case noted:
 		return s.wrapped(s.theme.warn.Render("  ! "), text.OneLine(e.text, lineLimit))
 	case waiting:
@@ -140,12 +141,27 @@ func (s screen) footer(u Update, now time.Time, tick int, busy bool) string {
 	if !busy {
 		sign = s.theme.busy.Render(spinner[tick%len(spinner)])
 	}
-	words := []string{whole(since(u.Run, 0, now)), phase(u.Run, busy), "Ctrl-C stops; the run can be resumed"}
-	indent := "  "
+	words, indent := []string{whole(since(u.Run, 0, now)), s.hint()}, "  " // the hint stands before the run id, which may be long
+	if u.Run.DryRun {
+		words = append(words, "dry run")
+	}
 	if s.width < narrow {
-		words, indent = []string{words[0], "Ctrl-C stops"}, " "
+		indent = " "
+	} else {
+		words = append(words, phase(u.Run, busy))
 	}
 	return s.fit(indent + sign + " " + s.theme.faint.Render(strings.Join(words, " · ")))
+}
+
+// hint says what Ctrl-C does.
+func (s screen) hint() string {
+	switch {
+	case s.watching:
+		return "Ctrl-C ends the watching"
+	case s.width < narrow:
+		return "Ctrl-C stops"
+	}
+	return "Ctrl-C stops; the run can be resumed"
 }
 
 // phase names the run, or says what goes on while no step runs.
@@ -179,37 +195,4 @@ func whole(d time.Duration) string {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	}
 	return text.Duration(d.Milliseconds())
-}
-
-// box is the end of a run: open to the right, so that commands can be copied
-// whole, however long they are.
-func (s screen) box(final record.Run, extra []string) string {
-	width := min(s.width, defaultWidth) - 1
-	edge := s.theme.end(final)
-	bar := edge.Render("│") + " "
-	out := []string{edge.Render("╭" + strings.Repeat("─", max(width-1, 1)))}
-	out = append(out, s.barred(bar, edge.Bold(s.theme.strong.GetBold()), report.Outcome(final), width)...)
-	if facts := summary(final); facts != "" {
-		out = append(out, s.barred(bar, s.theme.faint, facts, width)...)
-	}
-	out = append(out, edge.Render("│"))
-	steps := append(report.NextSteps(final), extra...)
-	label := 0
-	for _, step := range steps {
-		name, _, _ := strings.Cut(step, ": ")
-		label = max(label, ansi.StringWidth(name))
-	}
-	for _, step := range steps {
-		name, command, _ := strings.Cut(text.OneLine(step, 0), ": ")
-		out = append(out, bar+s.theme.faint.Render(pad(name, label))+"  "+command)
-	}
-	return strings.Join(append(out, edge.Render("╰"+strings.Repeat("─", max(width-1, 1)))), "\n")
-}
-
-func (s screen) barred(bar string, style lipgloss.Style, content string, width int) []string {
-	var out []string
-	for line := range strings.SplitSeq(ansi.Wrap(content, max(width-2, 10), ""), "\n") {
-		out = append(out, bar+style.Render(line))
-	}
-	return out
 }

@@ -24,7 +24,19 @@ func (q *quiet) Update(Update)  {}
 func (q *quiet) Message(string) {}
 
 func (q *quiet) Close(final record.Run, _ []string) {
-	q.once.Do(func() { fmt.Fprintln(q.out, report.Outcome(final)) })
+	q.once.Do(func() { fmt.Fprintln(q.out, strings.Join(brief(final), " · ")) })
+}
+
+// brief is the outcome, the first reason for it, and where the change is.
+func brief(final record.Run) []string {
+	out := []string{report.Outcome(final)}
+	if why := report.Why(final); len(why) > 0 {
+		out = append(out, why[0])
+	}
+	if final.Landed && final.Branch != "" {
+		out = append(out, text.OneLine(final.Branch, 0))
+	}
+	return out
 }
 
 // plain writes one line per event and moves no cursor.
@@ -74,11 +86,14 @@ func (p *plain) Close(final record.Run, extra []string) {
 	}
 	p.closed = true
 	fmt.Fprintln(p.out, p.theme.outcome(final, report.Outcome(final)))
+	for _, reason := range report.Why(final) {
+		fmt.Fprintln(p.out, "  "+reason)
+	}
 	if facts := summary(final); facts != "" {
 		fmt.Fprintln(p.out, "  "+facts)
 	}
-	for _, step := range append(report.NextSteps(final), extra...) {
-		fmt.Fprintln(p.out, "  "+text.OneLine(step, 0))
+	for _, step := range steps(final, extra) {
+		fmt.Fprintln(p.out, "  "+step)
 	}
 }
 
@@ -92,7 +107,7 @@ func plainLine(e event, t theme) string {
 	case stepAgain:
 		return fmt.Sprintf("%s: started again (attempt %d)", stepName(e.step), e.step.Attempts)
 	case stepEnded:
-		return stepName(e.step) + ": " + t.result(e.step).Render(report.Result(e.step)) + plainDetails(e.step)
+		return stepName(e.step) + ": " + t.result(e.step).Render(report.Result(e.step)) + plainDetails(e.step, e.text)
 	case noted:
 		return "note: " + text.OneLine(e.text, lineLimit)
 	case waiting:
@@ -113,12 +128,12 @@ func stepName(s record.Step) string {
 	return strings.TrimSpace(text.OneLine(s.ID, 10) + " " + report.What(s) + " " + report.Who(s))
 }
 
-func plainDetails(s record.Step) string {
+func plainDetails(s record.Step, objection string) string {
 	var out strings.Builder
 	if took(s) {
 		out.WriteString(" in " + text.Duration(s.DurationMS))
 	}
-	if details := details(s); details != "" {
+	if details := details(s, objection); details != "" {
 		out.WriteString(", " + details)
 	}
 	return out.String()
@@ -129,17 +144,17 @@ func took(s record.Step) bool {
 	return s.Status == record.OK || s.Status == record.Failed || s.Status == record.Invalid
 }
 
-// details are the step's stats, or its message when it has no better news.
-func details(s record.Step) string {
+// details are the step's stats, and what a reviewer objects to or else the reason that the step gives.
+func details(s record.Step, objection string) string {
 	var parts []string
 	if s.Stats != nil {
 		parts = append(parts, report.Changes(*s.Stats))
 	}
-	if s.ExitCode != nil && *s.ExitCode != 0 {
-		parts = append(parts, fmt.Sprintf("exit code %d", *s.ExitCode))
+	if objection == "" {
+		objection = report.Reason(s)
 	}
-	if message := text.OneLine(s.Message, lineLimit); message != "" {
-		parts = append(parts, message)
+	if objection = text.OneLine(objection, lineLimit); objection != "" {
+		parts = append(parts, objection)
 	}
 	return strings.Join(parts, ", ")
 }

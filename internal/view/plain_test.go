@@ -11,7 +11,7 @@ import (
 )
 
 func TestPlainGolden(t *testing.T) {
-	for name, make := range map[string]func() *script{"converging": converging, "failing": failing, "interrupted": interrupted} {
+	for name, make := range stories() {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			play(New(Options{Out: &out}), make())
@@ -37,7 +37,13 @@ func TestNoProgressOnATerminalIsPlain(t *testing.T) {
 func TestQuietShowsTheOutcomeOnly(t *testing.T) {
 	var out strings.Builder
 	play(New(Options{Out: &out, Terminal: true, Quiet: true}), converging())
-	require.Equal(t, "converged in 2 iterations\n", out.String())
+	require.Equal(t, "converged in 2 iterations · conclave/add-endpoint-k3f9q\n", out.String())
+	out.Reset()
+	play(New(Options{Out: &out, Quiet: true}), blocked())
+	require.Equal(t, "stopped after 1 iteration (max-iters); not converged · verify fails: exit code 1 · "+blocked().run.Branch+"\n", out.String())
+	out.Reset()
+	play(New(Options{Out: &out, Quiet: true}), interrupted())
+	require.Equal(t, "interrupted in iteration 1: it can be resumed; not converged\n", out.String())
 }
 
 func TestForeignTextIsMadeHarmless(t *testing.T) {

@@ -115,6 +115,35 @@ func failing() *script {
 	})
 }
 
+// blocked uses up its iterations; its run id is as long as they get.
+func blocked() *script {
+	s, exit := newScript(), 1
+	s.run.RunID, s.run.MaxIters = "replace-the-legacy-session-store-with-a-signed-cookie-k3f9q", 1
+	s.after(time.Second, func(r *record.Run) { s.begin(r, 1, "verifier", "verify", "", "") })
+	s.after(time.Second, func(r *record.Run) {
+		s.end(r, 1, record.OK, "fail", "failed with exit code 1", nil)
+		r.Steps[0].ExitCode = &exit
+		s.begin(r, 1, "reviewer", "review", "codex", "security")
+		s.begin(r, 1, "reviewer", "review", "claude", "tests")
+		s.begin(r, 1, "reviewer", "review", "pi", "")
+	})
+	s.after(3*time.Second, func(r *record.Run) {
+		s.end(r, 2, record.OK, "block", "", nil)
+		s.end(r, 3, record.OK, "block", "", nil)
+		s.end(r, 4, record.Failed, "", "ended with exit code 7 without a final event; standard error: Invalid API key", nil)
+		r.Findings = []record.Finding{
+			{Title: "The cookie is not signed, so that anybody can be anybody and nobody is ever logged out", Disposition: "open", RaisedBy: []string{"codex"}, History: []string{"raised in step 02"}},
+			{Title: "No key rotation", Disposition: "open", RaisedBy: []string{"codex"}, History: []string{"raised in step 02"}},
+			{Title: "Nothing tests the expiry", Disposition: "open", RaisedBy: []string{"claude"}, History: []string{"raised in step 03"}},
+		}
+	})
+	return s.after(time.Second, func(r *record.Run) {
+		r.Stop, r.ExitCode, r.Iterations, r.Landed, r.Branch = record.MaxIters, 1, 1, true, "conclave/"+r.RunID
+		r.Message = "no convergence within the limits: iteration 1, 0 repairs"
+		r.Changed = []record.Change{{Path: "a.go", Added: 12, Removed: 4}}
+	})
+}
+
 // interrupted is stopped by Ctrl-C while two seats review.
 func interrupted() *script {
 	s := newScript()
@@ -126,10 +155,14 @@ func interrupted() *script {
 	})
 	return s.after(3*time.Second, func(r *record.Run) {
 		for i := range r.Steps[1:] {
-			r.Steps[i+1].Status = record.Interrupted
+			r.Steps[i+1].Status, r.Steps[i+1].Message = record.Interrupted, "cancelled"
 		}
-		r.Stop, r.ExitCode, r.Waiting = record.StopInterrupted, 130, "resume"
+		r.Stop, r.ExitCode, r.Waiting = record.StopInterrupted, 130, "interrupted"
 	})
+}
+
+func stories() map[string]func() *script {
+	return map[string]func() *script{"converging": converging, "failing": failing, "interrupted": interrupted, "blocked": blocked}
 }
 
 // play feeds a view and closes it with the last record.

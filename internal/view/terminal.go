@@ -39,7 +39,7 @@ func newTerminal(o Options) *terminal {
 		width = defaultWidth
 	}
 	return &terminal{
-		out: o.Out, screen: screen{theme: newTheme(o.Color), width: width, height: defaultHeight},
+		out: o.Out, screen: screen{theme: newTheme(o.Color), width: width, height: defaultHeight, watching: o.Watching},
 		clock: time.Now, seen: nothing(), stop: make(chan struct{}), ended: make(chan struct{}),
 	}
 }

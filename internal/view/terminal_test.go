@@ -3,6 +3,8 @@ package view
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +27,7 @@ func onTTY(y *tty, color bool) *terminal {
 // The whole life of a run on a terminal, with each frame on the way.
 func TestTerminalGolden(t *testing.T) {
 	for _, width := range []int{80, 40} {
-		for name, make := range map[string]func() *script{"converging": converging, "failing": failing, "interrupted": interrupted} {
+		for name, make := range stories() {
 			t.Run(fmt.Sprintf("%s at %d", name, width), func(t *testing.T) {
 				y, s := newTTY(t, width), make()
 				v := onTTY(y, true)
@@ -42,6 +44,35 @@ func TestTerminalGolden(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A watcher's Ctrl-C ends nothing but the watching, and the hint is never cut off by a long run id.
+func TestTheHintFits(t *testing.T) {
+	u := blocked().updates[1]
+	u.Run.DryRun = true
+	frame := screen{width: 80, height: 24}.frame(u, u.Now, 0)
+	require.Contains(t, frame, " · Ctrl-C stops; the run can be resumed · dry run · replace-the-l")
+	y := newTTY(t, 80)
+	v := newTerminal(Options{Out: y, Terminal: true, Width: 80, Watching: true})
+	close(v.ended)
+	v.Update(u)
+	require.Contains(t, y.screen(), " · Ctrl-C ends the watching · dry run · replace-the-l")
+	require.NotContains(t, y.screen(), "resumed")
+	require.Contains(t, screen{width: 40, height: 24, watching: true}.frame(u, u.Now, 0), "Ctrl-C ends the watching")
+}
+
+func TestSteps(t *testing.T) {
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	running := record.Run{RunID: "r"}
+	require.Equal(t, []string{"watch: starter watch r", "cancel: starter cancel r", "bundle: .conclave/runs/r"},
+		steps(running, []string{"watch again: starter watch r", "bundle: " + filepath.Join(here, ".conclave", "runs", "r")}))
+	for path, want := range map[string]string{
+		"/a/b/c/d": "c/d", "/a/b": "/a/b", "/a": "/a", "/a/bc/d": "/a/bc/d", "c/d": "c/d", "starter watch r": "starter watch r", "": "",
+	} {
+		require.Equal(t, want, nearer("/a/b", path), path)
+	}
+	require.Equal(t, "/a/b/c", nearer("", "/a/b/c"))
 }
 
 // Colour adds nothing that is seen.

@@ -14,6 +14,8 @@ type tty struct {
 	width    int
 	rows     []string
 	row, col int
+	// boxed says that the last box is closed.
+	boxed bool
 }
 
 func newTTY(t *testing.T, width int) *tty { return &tty{t: t, width: width, rows: []string{""}} }
@@ -75,8 +77,9 @@ func (y *tty) put(cluster string, width int) {
 	}
 	y.rows[y.row] += cluster
 	y.col += width
-	// Commands in the last box are the terminal's to break, so that they can be copied whole.
-	if y.col >= y.width && !strings.HasPrefix(y.rows[y.row], "│ ") {
+	y.boxed = y.boxed || cluster == "╰"
+	// The commands below the last box are the terminal's to break, so that they can be copied whole.
+	if y.col >= y.width && (!y.boxed || strings.ContainsAny(y.rows[y.row], "╭│╰")) {
 		y.t.Fatalf("a line of %d columns on a terminal of %d: %q", y.col, y.width, y.rows[y.row])
 	}
 }

@@ -23,6 +23,8 @@ type Options struct {
 	// Quiet shows the outcome only, NoProgress plain lines on a terminal too.
 	Quiet      bool
 	NoProgress bool
+	// Watching says that somebody else carries the run: Ctrl-C ends the view only.
+	Watching bool
 }
 
 // Update is the run as it is now.
