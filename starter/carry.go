@@ -129,6 +129,9 @@ func (c *carriage) follow(ctx context.Context, stop *interrupts, v view.View, se
 		case <-ctx.Done():
 		}
 	}()
+	if c.lock != nil {
+		stop.atSecond(func() { c.leave(v) })
+	}
 	poll := pollWatch{patience: pollPatience, cluster: !c.entry.Local()}
 	return host.Follow(ctx, c.conn.Client, c.entry.RunID, seen != nil, func(look host.Look) {
 		now := time.Now()
@@ -160,6 +163,14 @@ func (c *carriage) interrupt(ctx context.Context, v view.View, leave context.Can
 		leave(errInterrupted)
 	case <-ctx.Done():
 	}
+}
+
+// leave gives the terminal back in a hurry. The run stays as it is: its agents end with this process.
+func (c *carriage) leave(v view.View) {
+	run, _ := readRecord(c.entry)
+	run.RunID, run.Stop, run.ExitCode = c.entry.RunID, record.StopInterrupted, exitInterrupt
+	v.Message("left at once; `starter resume " + c.entry.RunID + "` goes on")
+	v.Close(run, nil)
 }
 
 // pollWatch notices that nobody polls the queues of a cluster.

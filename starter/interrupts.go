@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
+	"time"
 )
 
 // errInterrupted is the cause of a context that ended by Ctrl-C.
@@ -14,10 +16,17 @@ var errInterrupted = errors.New("interrupted")
 // errSlow is the cause of a context that ended because something took too long.
 var errSlow = errors.New("it takes too long")
 
+// leavePatience is how long the last words may take: a terminal that is gone must keep nobody.
+const leavePatience = 300 * time.Millisecond
+
 // interrupts watches for Ctrl-C: the first one asks, the second one leaves at once.
 type interrupts struct {
 	signals chan os.Signal
 	first   chan struct{}
+
+	mu sync.Mutex
+	// leaving says the last words before the second one ends this process; nil for none.
+	leaving func()
 }
 
 func watchInterrupts() *interrupts {
@@ -29,12 +38,38 @@ func watchInterrupts() *interrupts {
 				return
 			}
 			if n > 0 {
+				i.lastWords()
 				os.Exit(exitInterrupt) // supervisors end their agents when this process is gone
 			}
 			close(i.first)
 		}
 	}()
 	return i
+}
+
+// atSecond sets the last words.
+func (i *interrupts) atSecond(leaving func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.leaving = leaving
+}
+
+func (i *interrupts) lastWords() {
+	i.mu.Lock()
+	leaving := i.leaving
+	i.mu.Unlock()
+	if leaving == nil {
+		return
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		leaving()
+	}()
+	select {
+	case <-said:
+	case <-time.After(leavePatience):
+	}
 }
 
 // until gives a context that ends at the first interrupt.

@@ -56,7 +56,8 @@ func (a *app) show(ctx context.Context, cmd *cobra.Command, run, name string) er
 	known, missing := readRecord(entry)
 	bundle := entry.Bundle
 	if (missing != nil || known.Stop == "") && entry.Schema > 0 {
-		live, clean, err := a.liveBundle(ctx, cmd, index, entry)
+		dead := name == "report.md" && entry.Local() && !index.Carried(entry.RunID)
+		live, clean, err := a.liveBundle(ctx, cmd, index, entry, dead)
 		defer clean()
 		switch {
 		case err == nil:
@@ -65,6 +66,9 @@ func (a *app) show(ctx context.Context, cmd *cobra.Command, run, name string) er
 			a.say("note: this is the bundle as it was last written; the run itself does not answer: %v", err)
 		default:
 			return &fault{code: exitStep, what: "run " + entry.RunID + " has no bundle in " + entry.Bundle + ", and does not answer: " + err.Error()}
+		}
+		if dead {
+			a.print("stopped: its starter died; `starter resume %s` goes on\n", entry.RunID)
 		}
 	}
 	return a.printFile(bundle, name)
@@ -83,8 +87,9 @@ func (a *app) printFile(bundle, name string) error {
 	return err
 }
 
-// liveBundle renders the present state of a run that goes on, into a folder of its own: the run's bundle is its starter's.
-func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex.Index, entry runindex.Entry) (string, func(), error) {
+// liveBundle renders the present state of a run that goes on, into a folder of its own: the run's bundle is its
+// starter's. A run whose starter is dead is shown as one that can be resumed.
+func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex.Index, entry runindex.Entry, dead bool) (string, func(), error) {
 	ctx, cancel := context.WithTimeout(ctx, livePatience)
 	defer cancel()
 	none := func() {}
@@ -96,6 +101,9 @@ func (a *app) liveBundle(ctx context.Context, cmd *cobra.Command, index runindex
 	status, err := c.status(ctx)
 	if err != nil {
 		return "", none, err
+	}
+	if dead && status.Run.Stop == "" {
+		status.Run.Stop, status.Run.ExitCode = record.StopInterrupted, exitInterrupt
 	}
 	past, err := host.ReadPast(ctx, c.conn.Client, entry.WorkflowID)
 	if err != nil {
