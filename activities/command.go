@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"conclave/internal/agent"
@@ -102,6 +103,15 @@ func (e commandEnd) class() (record.Class, string) {
 	default:
 		return record.ClassPermanent, "EFFECT_FAILED"
 	}
+}
+
+// firstCheck is the first failing check of the output, to stand behind the problem.
+func (e commandEnd) firstCheck() string {
+	first, _, _ := strings.Cut(strings.TrimSpace(verifier.Extract(e.output).Checks), "\n")
+	if first == "" {
+		return ""
+	}
+	return ": " + first
 }
 
 func (e commandEnd) failure() string { return verifier.Extract(e.output).Text() }

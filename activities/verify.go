@@ -156,7 +156,7 @@ func (v *verification) judge(ctx context.Context, c command, end commandEnd, log
 	case c.name == "verify":
 		v.result.Gate, v.result.ExitCode = loop.GatePass, end.ExitCode
 		if end.problem() != "" {
-			v.result.Gate, v.result.Message = loop.GateFail, bounded(end.problem())
+			v.result.Gate, v.result.Message = loop.GateFail, bounded(end.problem()+end.firstCheck())
 			v.result.Failure, err = v.Store.Put(ctx, []byte(fmt.Sprintf("`%s` %s\n\n%s", c.text, end.problem(), end.failure())))
 			v.result.Artifacts["result.md"] = v.result.Failure
 		}

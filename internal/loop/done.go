@@ -63,9 +63,13 @@ func (p *Progress) prepareDone(out Outcome) {
 		return
 	}
 	p.Prepared, p.Latest = out.Prepared, out.Prepared.Base
-	p.Run.Base, p.Run.Head = out.Prepared.Head, out.Prepared.Base.Commit
-	if p.Run.Base == "" {
+	p.Run.Base = out.Prepared.Head
+	if p.Run.Base == "" { // a folder that is no repository
 		p.Run.Base = out.Prepared.Base.Commit
+	}
+	p.Run.Head = p.Run.Base
+	if p.in.Source.IncludeDirty { // it starts from a commit of the uncommitted work
+		p.Run.Head = out.Prepared.Base.Commit
 	}
 	p.Run.LeftOut = out.Prepared.LeftOut
 	p.Run.Notes = append(p.Run.Notes, out.Prepared.Notes...)
