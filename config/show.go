@@ -15,32 +15,7 @@ func (l *loading) effective(c *Config) {
 		if k.later != "" {
 			continue
 		}
-		e := Effective{Key: k.name, Value: l.text(k.name), Origin: l.where[k.name]}
-		switch k.name {
-		case "preset":
-			if !l.named {
-				e.Origin = "default"
-			}
-		case "reviewers":
-			e.Value = strings.Join(c.seatTexts(), ",")
-			if c.graph != nil {
-				e.Origin = l.sources.Definition.Name
-			}
-		case "review.require_findings":
-			e.Value = strconv.FormatBool(c.RequireFindings)
-		case "store":
-			e.Value = c.Host.Store
-		case "state_dir":
-			e.Value = c.Host.StateDir
-		case "timeout":
-			if e.Value == "" {
-				e.Value, e.Origin = "30m (writers), 15m (others)", "default"
-			}
-		}
-		if e.Origin == "" {
-			e.Origin = "default"
-		}
-		c.effective = append(c.effective, e)
+		c.effective = append(c.effective, l.setting(c, k.name))
 	}
 	for _, e := range l.seatEntries() {
 		c.effective = append(c.effective, Effective{Key: "seats." + e.Name, Value: "(refines the seat)", Origin: e.Where})
@@ -51,6 +26,36 @@ func (l *loading) effective(c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(c.Host.Agents)) {
 		c.effective = append(c.effective, l.agentLines(name, c.Host.Agents[name])...)
 	}
+}
+
+// setting is one key as it holds. Some values are worked out from more than what was given.
+func (l *loading) setting(c *Config, key string) Effective {
+	e := Effective{Key: key, Value: l.text(key), Origin: l.where[key]}
+	switch key {
+	case "preset":
+		if !l.named {
+			e.Origin = "default"
+		}
+	case "reviewers":
+		e.Value = strings.Join(c.seatTexts(), ",")
+		if c.graph != nil {
+			e.Origin = l.sources.Definition.Name
+		}
+	case "review.require_findings":
+		e.Value = strconv.FormatBool(c.RequireFindings)
+	case "store":
+		e.Value = c.Host.Store
+	case "state_dir":
+		e.Value = c.Host.StateDir
+	case "timeout":
+		if e.Value == "" {
+			e.Value, e.Origin = "30m (writers), 15m (others)", "default"
+		}
+	}
+	if e.Origin == "" {
+		e.Origin = "default"
+	}
+	return e
 }
 
 func (c Config) seatTexts() []string {

@@ -61,8 +61,8 @@ func countFolder(ctx context.Context, root string) folderSize {
 		case ctx.Err() != nil:
 			n.more = true
 			return fs.SkipAll
-		case err != nil: // what cannot be read is the snapshot's to complain about
-			return nil
+		case err != nil:
+			return nil //nolint:nilerr // what cannot be read is the snapshot's to complain about
 		case entry.IsDir() && (entry.Name() == ".git" || entry.Name() == ".conclave"):
 			return fs.SkipDir
 		case entry.IsDir():

@@ -20,7 +20,7 @@ func (l *fileLock) close() { l.file.Close() }
 
 // release removes the file and gives the lock back.
 func (l *fileLock) release() {
-	os.Remove(l.file.Name())
+	_ = os.Remove(l.file.Name())
 	l.file.Close()
 }
 
