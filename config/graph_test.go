@@ -64,6 +64,14 @@ func TestADefinitionFileDecides(t *testing.T) {
 	require.Equal(t, []string{"alpha", "beta"}, c.Adapters())
 	require.Equal(t, "basic verified make 5m0s heuristic", strings.Join([]string{c.Discipline, c.ReviewWhen, c.VerifyCmd, c.WriterTimeout.String(), c.VerdictMode}, " "))
 	require.Empty(t, c.Preset)
+	shown := map[string]string{}
+	for _, e := range c.Effective() {
+		shown[e.Key] = e.Value + " <- " + e.Origin
+	}
+	require.Equal(t, "2 <- d.json", shown["max_iters"])
+	require.Equal(t, "alpha:m1 <- d.json", shown["implementer"])
+	require.Equal(t, "beta-review=beta:m2@security <- d.json", shown["reviewers"])
+	require.Equal(t, "make <- --verify-cmd", shown["verify_cmd"])
 
 	c, err = loadGraph(t, graphText(`"lens":"security",`, ""), false)
 	require.NoError(t, err)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ func (l *loading) effective(c *Config) {
 		if k.later != "" {
 			continue
 		}
-		c.effective = append(c.effective, l.setting(c, k.name))
+		c.effective = append(c.effective, l.setting(*c, k))
 	}
 	for _, e := range l.seatEntries() {
 		c.effective = append(c.effective, Effective{Key: "seats." + e.Name, Value: "(refines the seat)", Origin: e.Where})
@@ -28,19 +29,16 @@ func (l *loading) effective(c *Config) {
 	}
 }
 
-// setting is one key as it holds. Some values are worked out from more than what was given.
-func (l *loading) setting(c *Config, key string) Effective {
-	e := Effective{Key: key, Value: l.text(key), Origin: l.where[key]}
-	switch key {
+// setting is one key as it holds.
+func (l *loading) setting(c Config, k key) Effective {
+	e := Effective{Key: k.name, Value: l.text(k.name), Origin: cmp.Or(l.where[k.name], "default")}
+	switch k.name {
 	case "preset":
 		if !l.named {
 			e.Origin = "default"
 		}
 	case "reviewers":
 		e.Value = strings.Join(c.seatTexts(), ",")
-		if c.graph != nil {
-			e.Origin = l.sources.Definition.Name
-		}
 	case "review.require_findings":
 		e.Value = strconv.FormatBool(c.RequireFindings)
 	case "store":
@@ -49,13 +47,40 @@ func (l *loading) setting(c *Config, key string) Effective {
 		e.Value = c.Host.StateDir
 	case "timeout":
 		if e.Value == "" {
-			e.Value, e.Origin = "30m (writers), 15m (others)", "default"
+			e.Value = "30m (writers), 15m (others)"
 		}
 	}
-	if e.Origin == "" {
-		e.Origin = "default"
+	if c.graph != nil && k.decided != "" {
+		e.Value, e.Origin = c.decided(k.name), l.sources.Definition.Name
 	}
 	return e
+}
+
+// decided is what the definition file says instead of a key.
+func (c Config) decided(key string) string {
+	switch key {
+	case "implementer":
+		return c.Writer.text()
+	case "reviewers":
+		return strings.Join(c.seatTexts(), ",")
+	case "discipline":
+		return c.Discipline
+	case "review.when":
+		return c.ReviewWhen
+	case "allow_self_review":
+		return strconv.FormatBool(c.AllowSelfReview)
+	case "review.require_findings":
+		return strconv.FormatBool(c.RequireFindings)
+	case "require_diversity":
+		return strconv.FormatBool(c.RequireDiversity)
+	case "max_iters":
+		return strconv.Itoa(c.MaxIters)
+	case "quorum":
+		return strconv.Itoa(c.Quorum)
+	case "seat_concurrency":
+		return strconv.Itoa(c.SeatConcurrency)
+	}
+	return "" // there is no preset
 }
 
 func (c Config) seatTexts() []string {

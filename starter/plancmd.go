@@ -130,6 +130,9 @@ func (p *plan) steps() []planStep {
 		}
 		steps = append(steps, s)
 	}
+	if p.config.Discipline == "full" {
+		steps = append(steps, p.finalStep(first+5))
+	}
 	slices.SortStableFunc(steps, func(a, b planStep) int { return a.Order - b.Order })
 	return steps
 }
@@ -173,6 +176,17 @@ func (a *app) printPlan(d planDocument) error {
 		a.print("note: %s", w)
 	}
 	return nil
+}
+
+// finalStep is the last review of a run of discipline full: the first voting seat's engine in a fresh context.
+func (p *plan) finalStep(order int) planStep {
+	s := planStep{Order: order, Node: finalSeat, Role: "final review", When: "once, when nothing is open, unless a person ruled"}
+	seats := p.machine.Seats()
+	if i := slices.IndexFunc(seats, func(s convergence.SeatInfo) bool { return s.Voting && s.Lane != nil }); i >= 0 {
+		t := seats[i].Lane.Requested
+		s.Lane, s.Adapter, s.Provider, s.Family, s.Model, s.Lens = seats[i].Lane.ID, t.Adapter, t.Provider, t.ModelFamily, t.Model, p.config.Lenses()[seats[i].ID]
+	}
+	return s
 }
 
 // printLanes lists the engines, and what may stand in for each.
