@@ -18,8 +18,12 @@ build: bin/devserver ## bin/starter, bin/worker, bin/devserver
 	$(GO) build -o bin/ ./starter ./worker ./tools/scriptagent
 
 bin/devserver: $(DEVSERVER_SOURCES)
-	@if [ ! -x bin/devserver ]; then echo "Compiling the local Temporal server: about 15 CPU minutes, once. Its packages appear as they are done."; fi
-	cd tools/devserver && $(GO) build $(DEVSERVER_FLAGS) -o ../../bin/devserver .
+	@if [ ! -x bin/devserver ]; then echo "Compiling the local Temporal server: about 15 CPU minutes, once. Every 50th package tells how far it is."; fi
+	@set -o pipefail; cd tools/devserver && of=$$($(GO) list -deps . | wc -l) && \
+	$(GO) build -v $(DEVSERVER_FLAGS) -o ../../bin/devserver . 2>&1 | { n=0; while IFS= read -r line; do case $$line in \
+		*[[:space:]:]*) echo "$$line" ;; \
+		*) n=$$((n + 1)); if [ $$((n % 50)) = 0 ]; then echo "  compiled $$n of at most $$((of)) packages"; fi ;; \
+	esac; done; }
 	@touch bin/devserver
 
 demo: build ## a dry run on a small repository of its own
