@@ -45,7 +45,7 @@ func (a *app) adaptersCommand() *cobra.Command {
 	addHostFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	cmd.AddCommand(&cobra.Command{
-		Use: "explain ADAPTER --stdout F --stderr F --exit N", Short: "Explain what an agent printed (not yet supported)", DisableFlagParsing: true,
+		Use: "explain ADAPTER --stdout F --stderr F --exit N", Short: "Explain what an agent printed (not yet supported)", DisableFlagParsing: true, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage("the bundle's agents/ folders hold each turn's transcript and what was made of it", "%s is not yet supported", cmd.CommandPath())
 		},

@@ -34,6 +34,7 @@ func (a *app) root() *cobra.Command {
 		Long:          "starter drives coding agents through implement, verify, review and repair until the change converges.\nThe run survives crashes: a killed one goes on with `starter resume`.",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       versionOf().line(),
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -47,6 +48,8 @@ func (a *app) root() *cobra.Command {
 		a.configCommand(), a.verdictCommand(), a.versionCommand(), a.decideCommand(),
 	)
 	root.AddCommand(laterCommands()...)
+	root.SetVersionTemplate("{{.Version}}\n")
+	a.helpful(root)
 	return root
 }
 
@@ -61,7 +64,11 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 			names = append(names, c.Name())
 		}
 	}
-	return usage(didYouMean(args[0], names, "`"+cmd.CommandPath()+" --help` lists the commands"), "unknown command %q for %s", args[0], cmd.CommandPath())
+	lists := "`" + cmd.CommandPath() + " --help` lists the commands"
+	if known := otherWords[args[0]]; known != "" && !cmd.HasParent() {
+		return usage("did you mean "+known+"? "+lists, "unknown command %q for %s", args[0], cmd.CommandPath())
+	}
+	return usage(didYouMean(args[0], names, lists), "unknown command %q for %s", args[0], cmd.CommandPath())
 }
 
 // flagError turns pflag's complaint into ours, with the nearest flag.

@@ -167,6 +167,13 @@ func TestUsageErrors(t *testing.T) {
 		{"decide --rules|v9", []string{"--rules", "convergence/v3"}},
 		{"config shw", []string{"did you mean show?"}},
 		{"runs x", []string{"too many"}},
+		{"stop", []string{"did you mean cancel?"}},
+		{"status", []string{"did you mean show RUN, or runs"}},
+		{"ls", []string{"did you mean runs?"}},
+		{"logs", []string{"did you mean show?"}},
+		{"completion foo", []string{`unknown command "foo"`}},
+		{"help foo", []string{`unknown command "foo"`}},
+		{"help config|foo", []string{`unknown command "foo" for starter config`}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.args, func(t *testing.T) {
@@ -509,10 +516,26 @@ func TestListingCommands(t *testing.T) {
 		"config show --json": `"max_iters"`,
 		"completion bash":    "__start_starter",
 		"--help":             "resume",
+		"--version":          "conclave dev (",
+		"help run":           "--verify-cmd",
+		"completion":         "bash",
 	} {
 		got := c.run("", strings.Fields(args)...)
 		require.Equal(t, 0, got.code, got.err)
 		require.Contains(t, got.out, want, args)
+	}
+}
+
+// TestHelpFitsTheTerminal: 80 columns where nothing tells the width, and nothing that is refused anyway.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	c := newCLI(t)
+	for _, command := range []string{"", "run", "plan", "runs", "show", "watch", "apply", "resume", "cancel", "doctor", "config show", "decide", "verdict", "dev"} {
+		got := c.run("", append(strings.Fields(command), "--help")...)
+		require.Equal(t, 0, got.code)
+		require.NotContains(t, got.out, "not yet supported", command)
+		for line := range strings.SplitSeq(got.out, "\n") {
+			require.LessOrEqual(t, len([]rune(line)), 80, "%s: %s", command, line)
+		}
 	}
 }
 

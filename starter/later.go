@@ -5,7 +5,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// laterCommands exist by name, so that nobody takes a refusal for a typing error.
+// laterCommands exist by name, so that nobody takes a refusal for a typing error. No help offers them.
 func laterCommands() []*cobra.Command {
 	var commands []*cobra.Command
 	for _, c := range []struct{ use, short string }{
@@ -15,7 +15,7 @@ func laterCommands() []*cobra.Command {
 		{"lint-prompts", "look for steering in prompts (not yet supported)"},
 	} {
 		commands = append(commands, &cobra.Command{
-			Use: c.use, Short: c.short, DisableFlagParsing: true,
+			Use: c.use, Short: c.short, DisableFlagParsing: true, Hidden: true,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return usage("`starter run` carries a requirement to convergence", "%s is not yet supported", cmd.CommandPath())
 			},
@@ -48,6 +48,7 @@ func addLaterFlags(fs *pflag.FlagSet) {
 		} else {
 			fs.String(f.name, "", f.usage+" (not yet supported)")
 		}
+		fs.Lookup(f.name).Hidden = true
 	}
 }
 

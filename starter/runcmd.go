@@ -22,7 +22,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Carry a requirement to convergence",
 		Long:  "Carries a requirement through implement, verify, review and repair until the verifier passes and the reviewers\naccept. The change becomes branch conclave/<run-id>; your files are not touched.",
 		Example: `  starter run "Add an endpoint that lists users"
-  starter run --preset dual-review --verify-cmd "go test ./..." "Fix the flaky test"
+  starter run --preset dual-review --verify-cmd "make test" "Fix the flaky test"
   starter run --dry-run "Try it without agents"`,
 		Args: oneRequirement,
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runRun(cmd.Context(), cmd, f, args) },

@@ -23,12 +23,22 @@ func (a *app) versionCommand() *cobra.Command {
 			if asJSON {
 				return a.printJSON(v)
 			}
-			a.print("starter %s (%s, rules %s, record schema %d, local Temporal server %s)", v.Version, v.Go, v.Rules, v.Schema, v.Server)
+			a.print("%s", v.line())
+			a.print("rules %s, record schema %d, local Temporal server %s", v.Rules, v.Schema, v.Server)
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
+}
+
+// line says which build this is.
+func (v versionInfo) line() string {
+	of := v.Go
+	if v.Commit != "" {
+		of = "commit " + v.Commit[:min(len(v.Commit), 12)] + ", " + of
+	}
+	return "conclave " + v.Version + " (" + of + ")"
 }
 
 type versionInfo struct {
