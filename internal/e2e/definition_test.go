@@ -252,7 +252,7 @@ func TestASeatIsWaivedOrReopenedWhereARunWaits(t *testing.T) {
 			shown := decodeRun(t, l.starter("show", "--json", "@last").stdout)
 			require.Contains(t, shown.Waiting, "slow")
 			require.Equal(t, "calc.go", shown.Changed[0].Path)
-			require.Contains(t, l.starter("show", "@last").stdout, shown.Waiting, "the report says what the run waits for")
+			require.Contains(t, l.starter("show", "@last").stdout, "interrupted in iteration 1 at slow", "the report says what the run waits for")
 			out := l.starter("resume", "--waive", "slw", "--reason", "x", "@last")
 			require.Equal(t, 2, out.code, out.String())
 			require.Contains(t, out.stderr, "did you mean slow? its seats: quick, slow")
