@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -21,8 +23,10 @@ type adapterLine struct {
 	Provider string `json:"provider,omitempty"`
 	Family   string `json:"model_family,omitempty"`
 	// Binary is the program's path when it was found; Missing says why it was not.
-	Binary   string `json:"binary,omitempty"`
-	Missing  string `json:"missing,omitempty"`
+	Binary  string `json:"binary,omitempty"`
+	Missing string `json:"missing,omitempty"`
+	// Note says why there is no program to look for.
+	Note     string `json:"note,omitempty"`
 	Variable string `json:"variable,omitempty"`
 }
 
@@ -59,7 +63,7 @@ func adapterLines(s agent.Settings) []adapterLine {
 		if _, configured := s.Commands[name]; name != agent.CommandName || configured {
 			lines = append(lines, lineOfAdapter(name, "built-in", s))
 		} else {
-			lines = append(lines, adapterLine{Name: name, Kind: "built-in", Missing: "any program, described in the configuration"})
+			lines = append(lines, adapterLine{Name: name, Kind: "built-in", Note: "once configured"})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Commands)) {
@@ -68,7 +72,7 @@ func adapterLines(s agent.Settings) []adapterLine {
 		}
 	}
 	for _, name := range agent.Planned() {
-		lines = append(lines, adapterLine{Name: name, Kind: "planned", Missing: "not yet supported"})
+		lines = append(lines, adapterLine{Name: name, Kind: "planned", Note: "not yet supported"})
 	}
 	return lines
 }
@@ -79,7 +83,7 @@ func lineOfAdapter(name, kind string, s agent.Settings) adapterLine {
 		line.Provider, line.Family = t.Provider, t.ModelFamily
 	}
 	if name == agent.StubName {
-		line.Binary = "(part of this program)"
+		line.Binary = "(this program)"
 		return line
 	}
 	line.Variable = agent.BinVariable(name)
@@ -100,12 +104,12 @@ func (a *app) printAdapters(lines []adapterLine) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ADAPTER\tKIND\tIDENTITY\tPROGRAM\tVARIABLE")
 	for _, l := range lines {
-		identity, program := "-", l.Binary
+		identity, program := "-", cmp.Or(l.Binary, l.Note)
 		if l.Provider != "" {
 			identity = l.Provider + "/" + l.Family
 		}
 		if program == "" {
-			program = "missing: " + l.Missing
+			program = "missing: " + strings.TrimPrefix(l.Missing, l.Name+" is ")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, identity, program, l.Variable)
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	"conclave/internal/record"
@@ -426,6 +427,53 @@ func TestRunsAndShow(t *testing.T) {
 	got = c.run("", "resume", "old")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, "CONCLAVE_STATE_DIR")
+}
+
+func TestRunsSayWhatARunIs(t *testing.T) {
+	c := newCLI(t)
+	c.have(record.Run{RunID: "dry-aaaaa", Stop: record.Converged, Converged: true, DryRun: true, Preset: "dual-review"}, time.Hour)
+	c.have(record.Run{RunID: "left-bbbbb", Stop: record.StopInterrupted, Waiting: "interrupted: implement"}, time.Minute)
+	got := c.run("", "runs")
+	require.Contains(t, got.out, "converged (dry run)")
+	require.Contains(t, got.out, "interrupted")
+	require.NotContains(t, got.out, "waiting")
+	var doc struct{ Runs []runLine }
+	require.NoError(t, json.Unmarshal([]byte(c.run("", "runs", "--json").out), &doc))
+	require.Equal(t, "interrupted", doc.Runs[0].State)
+	require.True(t, doc.Runs[1].DryRun)
+	require.Equal(t, "converged", doc.Runs[1].State)
+}
+
+func TestRunsFitTheTerminal(t *testing.T) {
+	now := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	rows := runRows([]runLine{
+		{RunID: "add-an-endpoint-that-lists-all-abcde", State: "converged", DryRun: true, Preset: "dual-review", Created: now, Source: "/home/somebody/work/数据/repository"},
+		{RunID: "x-bbbbb", State: "max-iters", Preset: "claude-codex", Created: now.AddDate(-2, 0, 0), Source: "/a"},
+	}, now)
+	for _, width := range []int{60, 72, 80, 90, 100, 110, 120, 200} {
+		lines := fitRuns(rows, width)
+		for i, line := range lines {
+			require.LessOrEqual(t, ansi.StringWidth(line), max(width, 76), line)
+			require.Contains(t, line, rows[i][0], "an id is never cut")
+		}
+	}
+	require.Contains(t, fitRuns(rows, 0)[1], rows[1][5], "all of it where no terminal is")
+	require.Contains(t, fitRuns(rows, 90)[1], "…")
+	require.Contains(t, fitRuns(rows, 90)[1], "repository")
+	require.NotContains(t, fitRuns(rows, 80)[0], "SOURCE")
+	require.Contains(t, fitRuns(rows, 80)[2], "2024-08-01")
+}
+
+func TestTablesFitATerminal(t *testing.T) {
+	c := newCLI(t)
+	t.Setenv("PATH", filepath.Dir(lookPath(t, "git")))
+	for _, command := range []string{"presets", "adapters"} {
+		for line := range strings.SplitSeq(c.run("", command).out, "\n") {
+			require.LessOrEqual(t, len(line), 80, line)
+		}
+	}
+	require.NotContains(t, c.run("", "adapters").out, "missing: any")
+	require.Contains(t, c.run("", "doctor").out, "--dry-run` needs no agent")
 }
 
 func TestApplyRefusals(t *testing.T) {

@@ -125,34 +125,24 @@ func checkServer(ctx context.Context, h config.Host) check {
 	case !errors.Is(err, localserver.ErrNotRunning):
 		c.Says = err.Error()
 	default:
-		c.OK, c.Says = serverBinary()
+		c.OK, c.Says = serverBinary(h.StateDir)
 	}
 	return c
 }
 
-func serverBinary() (bool, string) {
-	self, err := os.Executable()
-	if err == nil {
-		if resolved, err := filepath.EvalSymlinks(self); err == nil {
-			self = resolved
-		}
-		if path := filepath.Join(filepath.Dir(self), "devserver"); isFile(path) {
-			return true, "local, not running; " + path
-		}
-	}
-	if path, err := exec.LookPath("temporal"); err == nil {
-		return true, "local, not running; " + path
-	}
-	if _, err := exec.LookPath("go"); err == nil {
+func serverBinary(stateDir string) (bool, string) {
+	path, err := localserver.Program(stateDir)
+	switch {
+	case err != nil:
+		return false, err.Error()
+	case path == "":
 		return true, "local, not built yet: the first run builds it, which takes minutes, once (`make build` does it now)"
 	}
-	return false, "no server program: put `devserver` beside the starter, install the `temporal` CLI, or name a server with --address"
+	return true, "local, not running; " + path
 }
 
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular()
-}
+// agentCheck begins the name of an agent's check.
+const agentCheck = "agent "
 
 // checkAgents looks for every adapter; only those of the preset are needed.
 func checkAgents(c config.Config) []check {
@@ -162,7 +152,7 @@ func checkAgents(c config.Config) []check {
 		if l.Kind == "planned" || l.Name == agent.StubName || l.Name == agent.CommandName && l.Variable == "" {
 			continue
 		}
-		line := check{Name: "agent " + l.Name, OK: l.Missing == "", Needed: slices.Contains(needed, l.Name), Says: l.Binary}
+		line := check{Name: agentCheck + l.Name, OK: l.Missing == "", Needed: slices.Contains(needed, l.Name), Says: l.Binary}
 		if !line.OK {
 			line.Says = l.Missing + ": install it, or set " + l.Variable + " to its path"
 		}
@@ -202,6 +192,7 @@ func checkLeftovers(h config.Host) []check {
 
 func (a *app) printChecks(checks []check) error {
 	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	agentless := false
 	for _, c := range checks {
 		mark := "ok"
 		switch {
@@ -211,6 +202,11 @@ func (a *app) printChecks(checks []check) error {
 			mark = "note"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\n", mark, c.Name, c.Says)
+		agentless = agentless || !c.OK && c.Needed && strings.HasPrefix(c.Name, agentCheck)
 	}
-	return table.Flush()
+	if err := table.Flush(); err != nil || !agentless {
+		return err
+	}
+	a.print("\n`starter run --dry-run` needs no agent: a stub stands for each")
+	return nil
 }

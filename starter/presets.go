@@ -20,10 +20,19 @@ func (a *app) presetsCommand() *cobra.Command {
 			}
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "PRESET\tIMPLEMENTER\tSEATS\tNOTES")
+			var later []string
 			for _, p := range config.Presets() {
+				if p.Discipline == "full" {
+					later = append(later, p.Name)
+					continue
+				}
 				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, p.Implementer, strings.Join(p.Reviewers, ", "), strings.Join(presetNotes(p), "; "))
 			}
-			return table.Flush()
+			if err := table.Flush(); err != nil || len(later) == 0 {
+				return err
+			}
+			a.print("\nnot yet supported (discipline full): %s; `starter plan` shows them", strings.Join(later, ", "))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
@@ -43,9 +52,6 @@ func presetNotes(p config.Preset) []string {
 	}
 	if p.Diversity {
 		notes = append(notes, "diverse")
-	}
-	if p.Discipline == "full" {
-		notes = append(notes, "discipline full: not yet supported")
 	}
 	return notes
 }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"conclave/internal/record"
@@ -22,6 +24,7 @@ type runLine struct {
 	Stop       record.Stop `json:"stop_reason"`
 	Converged  bool        `json:"converged"`
 	Iterations int         `json:"iterations"`
+	DryRun     bool        `json:"dry_run"`
 	Preset     string      `json:"preset"`
 	Title      string      `json:"title"`
 	Source     string      `json:"source"`
@@ -78,7 +81,10 @@ func lineOf(index runindex.Index, e runindex.Entry) runLine {
 		}
 		return line
 	}
-	line.State, line.Stop, line.Converged, line.Iterations, line.Branch = run.State(), run.Stop, run.Converged, run.Iterations, run.Branch
+	line.State, line.Stop, line.Converged, line.Iterations, line.Branch, line.DryRun = run.State(), run.Stop, run.Converged, run.Iterations, run.Branch, run.DryRun
+	if run.Stop == record.StopInterrupted {
+		line.State = string(run.Stop) // it waits for its resume, and for nobody's answer
+	}
 	if line.State == "running" && e.Local() && !line.Carried {
 		line.State = "stopped" // killed: resume goes on
 	}
@@ -103,10 +109,85 @@ func (a *app) printRuns(lines []runLine) error {
 		a.say("no runs yet; start one with `starter run REQUIREMENT`")
 		return nil
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RUN\tSTATE\tITERATIONS\tPRESET\tCREATED\tSOURCE")
-	for _, l := range lines {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%s\t%s\t%s\n", l.RunID, l.State, l.Iterations, l.Preset, l.Created.Local().Format("2006-01-02 15:04"), l.Source)
+	_, width := terminalOf(a.out)
+	rows := runRows(lines, time.Now())
+	for _, row := range fitRuns(rows, width) {
+		a.print("%s", row)
 	}
-	return table.Flush()
+	return nil
+}
+
+// The columns of runs, and what may go where they do not fit.
+const (
+	presetColumn = 3
+	sourceColumn = 5
+	columnGap    = 2
+	// leastSource is how short the source's end may be cut.
+	leastSource = 10
+)
+
+func runRows(lines []runLine, now time.Time) [][]string {
+	rows := [][]string{{"RUN", "STATE", "ITER", "PRESET", "CREATED", "SOURCE"}}
+	for _, l := range lines {
+		state := l.State
+		if l.DryRun {
+			state += " (dry run)"
+		}
+		rows = append(rows, []string{l.RunID, state, strconv.Itoa(l.Iterations), l.Preset, shortTime(l.Created.Local(), now), printable(l.Source)})
+	}
+	return rows
+}
+
+// shortTime is a time to the minute in this year's terms, else a date.
+func shortTime(at, now time.Time) string {
+	if now.Sub(at) < 300*24*time.Hour {
+		return at.Format("01-02 15:04")
+	}
+	return at.Format("2006-01-02")
+}
+
+// fitRuns lays the rows out. Where a terminal is too narrow the source is cut at its front, then the preset goes, then
+// the source. A width of 0 is none.
+func fitRuns(rows [][]string, width int) []string {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], ansi.StringWidth(cell))
+		}
+	}
+	if width > 0 {
+		used := -columnGap
+		for _, w := range widths {
+			used += w + columnGap
+		}
+		if source := widths[sourceColumn]; used-source+min(source, leastSource) > width {
+			used -= widths[presetColumn] + columnGap
+			widths[presetColumn] = 0
+		}
+		if room := widths[sourceColumn] - max(0, used-width); room < min(widths[sourceColumn], leastSource) {
+			widths[sourceColumn] = 0
+		} else {
+			widths[sourceColumn] = room
+		}
+	}
+	out := make([]string, 0, len(rows))
+	for _, row := range rows {
+		out = append(out, layOut(row, widths))
+	}
+	return out
+}
+
+// layOut is one line; columns of width 0 are left out, a cell that is too long keeps its end.
+func layOut(row []string, widths []int) string {
+	var cells []string
+	for i, cell := range row {
+		if widths[i] == 0 {
+			continue
+		}
+		if long := ansi.StringWidth(cell); long > widths[i] {
+			cell = ansi.TruncateLeft(cell, long-widths[i]+1, "…")
+		}
+		cells = append(cells, cell+strings.Repeat(" ", max(0, widths[i]-ansi.StringWidth(cell))))
+	}
+	return strings.TrimRight(strings.Join(cells, strings.Repeat(" ", columnGap)), " ")
 }
