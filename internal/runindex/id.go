@@ -8,7 +8,9 @@ import (
 )
 
 const (
-	slugLength   = 40
+	slugLength = 40
+	// wordsLength is how long a slug of whole words gets: a run's id fits the outcome's box with it.
+	wordsLength  = 30
 	randomLength = 5
 )
 
@@ -21,9 +23,9 @@ func NewID(requirement string) string {
 	return Slug(requirement) + "-" + letters.EncodeToString(random[:])[:randomLength]
 }
 
-// Slug is the readable part of an id: at most 40 lower-case letters, digits
-// and single dashes, cut between words where that leaves enough. It is never
-// empty and fits a branch name.
+// Slug is the readable part of an id: lower-case letters, digits and single
+// dashes, at most 30 of whole words, or 40 where the first words are longer
+// than that. It is never empty and fits a branch name.
 func Slug(text string) string {
 	var b strings.Builder
 	dash := false
@@ -42,9 +44,9 @@ func Slug(text string) string {
 		}
 	}
 	slug := b.String()
-	if len(slug) > slugLength {
-		cut := slugLength
-		if i := strings.LastIndexByte(slug[:slugLength+1], '-'); i >= slugLength/2 {
+	if len(slug) > wordsLength {
+		cut := min(len(slug), slugLength)
+		if i := strings.LastIndexByte(slug[:wordsLength+1], '-'); i >= wordsLength/2 {
 			cut = i
 		}
 		slug = strings.Trim(slug[:cut], "-")

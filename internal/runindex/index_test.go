@@ -24,7 +24,10 @@ func TestSlug(t *testing.T) {
 		"":                               "run",
 		"../../etc/passwd":               "etc-passwd",
 		strings.Repeat("x", 90):          strings.Repeat("x", 40),
-		"implement the very long requirement of everything": "implement-the-very-long-requirement-of",
+		"implement the very long requirement of everything": "implement-the-very-long",
+		"one two three four five six seven":                 "one-two-three-four-five-six",
+		"exactly thirty characters here":                    "exactly-thirty-characters-here",
+		"a " + strings.Repeat("y", 35):                      "a-" + strings.Repeat("y", 35),
 	}
 	for text, want := range cases {
 		require.Equal(t, want, runindex.Slug(text), text)
