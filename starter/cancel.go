@@ -60,19 +60,45 @@ func (a *app) cancel(ctx context.Context, cmd *cobra.Command, name string) error
 	return c.awaitCancelled(ctx)
 }
 
+// workToEnd does what a run needs to end: no turns.
+func (c *carriage) workToEnd() error {
+	if c.entry.Local() {
+		return c.work(host.Ending)
+	}
+	return c.work(host.SourceOnly)
+}
+
+// takeOver sees to the end of a run whose carrier has gone meanwhile.
+func (c *carriage) takeOver(ctx context.Context) (err error) {
+	if c.lock != nil {
+		return nil
+	}
+	if c.lock, err = c.index.TryLock(c.entry.RunID); err != nil || c.lock == nil {
+		return err
+	}
+	standing, err := c.conn.Stand(ctx, c.entry.RunID)
+	if err != nil || !standing.Open {
+		return err
+	}
+	if err := c.revive(ctx, standing); err != nil {
+		return err
+	}
+	return c.workToEnd()
+}
+
 func (c *carriage) awaitCancelled(ctx context.Context) error {
 	if c.lock != nil {
-		share := host.Ending
-		if !c.entry.Local() {
-			share = host.SourceOnly
-		}
-		if err := c.work(share); err != nil {
+		if err := c.workToEnd(); err != nil {
 			return err
 		}
 	}
 	ctx, done := context.WithTimeoutCause(ctx, cancelPatience, errSlow)
 	defer done()
-	end, err := host.Follow(ctx, c.conn.Client, c.entry.RunID, true, func(host.Look) {})
+	end, err := host.Follow(ctx, c.conn.Client, c.entry.RunID, true, func(host.Look) {
+		if problem := c.takeOver(ctx); problem != nil {
+			c.app.say("warning: %v", problem)
+		}
+	})
 	if err != nil {
 		return &fault{code: exitStep, what: "the end of run " + c.entry.RunID + " was asked for, but it has not ended yet: " + err.Error(),
 			remedy: "`starter watch " + c.entry.RunID + "` shows it"}

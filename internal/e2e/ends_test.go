@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"math/rand/v2"
 	"os"
 	"syscall"
 	"testing"
@@ -72,4 +73,74 @@ func TestResumeWritesABundleThatIsMissing(t *testing.T) {
 	again := l.resume(0)
 	require.Equal(t, runrecord.Converged, again.Stop)
 	l.checkBundle(again)
+}
+
+// The starter that carries a run may die while it ends it: whoever asked for the end sees to it then.
+func TestACancellationOutlivesTheStarterThatCarriesIt(t *testing.T) {
+	t.Parallel()
+	script := twoIterations()
+	script[1].Hang = true // it takes its whole grace to end
+	l := newLab(t, script)
+	cmd, _ := l.begin("--preset", "dual-review", "Add Sum")
+	eventually(t, time.Minute, func() bool { return l.started("repair") == 1 })
+	ends := make(chan done, 1)
+	cancel := l.command("starter", "cancel", "@last")
+	go func() { ends <- finish(t, cancel) }()
+	time.Sleep(1500 * time.Millisecond) // the end is asked for, the agent has its grace
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	out := <-ends
+	require.Equal(t, 0, out.code, out.String())
+	l.noAgentLeft()
+	run := decodeRun(t, l.starter("show", "--json", "@last").stdout)
+	require.Equal(t, runrecord.Cancelled, run.Stop)
+	require.True(t, run.Landed)
+}
+
+// Whenever Ctrl-C comes, the run can be resumed, or had ended, or had not begun.
+func TestInterruptsAtSomeMoments(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, shortIterations())
+	require.Equal(t, 0, l.starter("run", "--dry-run", "warm").code) // the server is up
+	for i, after := range []time.Duration{300, 500, 800, 1200, 1700, 2300} {
+		l.interrupt(after*time.Millisecond, i%2 == 1)
+	}
+}
+
+// TestChaosOfInterrupts is the long version.
+func TestChaosOfInterrupts(t *testing.T) {
+	if !*chaosRun {
+		t.Skip("the long version: make chaos")
+	}
+	l := newLab(t, shortIterations())
+	for i := range 40 {
+		l.interrupt(rand.N(3500*time.Millisecond), i%4 == 3)
+	}
+}
+
+// interrupt presses Ctrl-C once or twice, resumes the run, and checks what must hold.
+func (l *lab) interrupt(after time.Duration, twice bool) {
+	l.t.Helper()
+	require.NoError(l.t, os.RemoveAll(l.ledger))
+	before := l.latestRun()
+	cmd, output := l.begin("--preset", "dual-review", "--verify-cmd", "sleep 0.1; "+goTest, "Add Sum")
+	time.Sleep(after)
+	_ = cmd.Process.Signal(syscall.SIGINT)
+	if twice {
+		time.Sleep(after / 4)
+		_ = cmd.Process.Signal(syscall.SIGINT)
+	}
+	_ = cmd.Wait()
+	code := cmd.ProcessState.ExitCode()
+	if code == 0 || l.latestRun() == before {
+		l.t.Logf("after %v: exit code %d, nothing to resume", after, code)
+		return
+	}
+	require.Equal(l.t, 130, code, output.String())
+	known := len(l.notes())
+	run := l.resume(0)
+	require.Equal(l.t, runrecord.Converged, run.Stop)
+	require.True(l.t, run.Landed)
+	l.checkEvents(run, []byte(l.read(l.bundle(run.RunID, "definition.json"))))
+	l.t.Logf("after %v, twice %v: resumed after %d agent marks, %d steps", after, twice, known, len(run.Steps))
 }
