@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"conclave/config"
+	"conclave/internal/runindex"
 )
 
 // app is one invocation of the starter: its streams. Results go to out, everything else to err.
@@ -38,6 +42,7 @@ func (a *app) root() *cobra.Command {
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { a.warnOfVariables(cmd) }
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
@@ -51,6 +56,20 @@ func (a *app) root() *cobra.Command {
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.helpful(root)
 	return root
+}
+
+// warnOfVariables tells a mistyped setting from one that takes effect.
+func (a *app) warnOfVariables(cmd *cobra.Command) {
+	warnings := config.UnknownVariables(os.Environ(), nil)
+	if len(warnings) == 0 || strings.HasPrefix(cmd.Name(), "__") { // the shell's own question
+		return
+	}
+	if c, err := hostSettings(cmd, runindex.Entry{}); err == nil { // configured agents have variables too
+		warnings = config.UnknownVariables(os.Environ(), slices.Sorted(maps.Keys(c.Host.AgentSettings(nil).Commands)))
+	}
+	for _, w := range warnings {
+		a.say("warning: %s", w)
+	}
 }
 
 // unknownCommand is the argument check of a command that has only sub-commands.

@@ -574,6 +574,23 @@ func TestListingCommands(t *testing.T) {
 	}
 }
 
+func TestMistypedVariablesAreNamed(t *testing.T) {
+	c := newCLI(t)
+	t.Setenv("CONCLAVE_STATEDIR", "/x")
+	t.Setenv("CONCLAVE_TEST_SOMETHING", "/x")
+	t.Setenv("CONCLAVE_MINE_BIN", "/x")
+	got := c.run("", "presets")
+	require.Equal(t, 0, got.code)
+	require.Contains(t, got.err, "did you mean CONCLAVE_STATE_DIR?")
+	require.Contains(t, got.err, "CONCLAVE_MINE_BIN")
+	require.NotContains(t, got.err, "SOMETHING")
+	c.write("c.yaml", "agents: {mine: {adapter: command, argv: [x], identity: {provider: p, model_family: f, model: m}}}\n")
+	t.Setenv("CONCLAVE_CONFIG", "c.yaml")
+	got = c.run("", "presets")
+	require.NotContains(t, got.err, "CONCLAVE_MINE_BIN", got.err)
+	require.Contains(t, got.err, "CONCLAVE_STATEDIR")
+}
+
 // TestHelpFitsTheTerminal: 80 columns where nothing tells the width, and nothing that is refused anyway.
 func TestHelpFitsTheTerminal(t *testing.T) {
 	c := newCLI(t)
