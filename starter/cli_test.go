@@ -336,6 +336,22 @@ func TestPolicyComesFromTheBase(t *testing.T) {
 	require.Equal(t, int64(3), doc.Limits.MaxIterations)
 }
 
+func TestConfigShowSaysWhichPolicyCounts(t *testing.T) {
+	c := newCLI(t)
+	c.write("conclave.yaml", "max_iters: 2\n")
+	got := c.run("", "config", "show")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.err, "commit it")
+	c.commit()
+	require.Empty(t, c.run("", "config", "show").err)
+	c.write("conclave.yaml", "max_iters: 2\r\n")
+	require.Empty(t, c.run("", "config", "show").err, "other line ends are the checkout's")
+	c.write("conclave.yaml", "max_iters: 9\n")
+	got = c.run("", "config", "show")
+	require.Contains(t, got.err, "read from the commit")
+	require.Regexp(t, `max_iters +2 `, got.out)
+}
+
 func TestPlanShowsStepsAndBounds(t *testing.T) {
 	c := newCLI(t)
 	got := c.run("from standard input", "plan", "--preset", "dual-review", "--design", "-")

@@ -1,7 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -32,6 +37,7 @@ func (a *app) configCommand() *cobra.Command {
 			for _, w := range p.config.Warnings {
 				a.say("warning: %s", w)
 			}
+			a.notePolicy(cmd.Context(), p)
 			return a.printSettings(p.config.Effective(), asJSON)
 		},
 	}
@@ -40,6 +46,25 @@ func (a *app) configCommand() *cobra.Command {
 	parent.AddCommand(show)
 	return parent
 }
+
+// notePolicy says that the policy file as it lies there is not the one that counts.
+func (a *app) notePolicy(ctx context.Context, p *plan) {
+	if !p.source.IsRepository() {
+		return
+	}
+	there, err := os.ReadFile(filepath.Join(p.source.Root(), config.RepositoryFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	counts, committed, baseErr := baseFile(ctx, p.source, p.base, config.RepositoryFile)
+	if baseErr != nil || committed == (err == nil) && bytes.Equal(unixLines(there), unixLines(counts)) {
+		return
+	}
+	a.say("note: %s here differs from the one of commit %s, and it is read from the commit; commit it to make it count", config.RepositoryFile, p.base.ID[:12])
+}
+
+// unixLines is a text as a commit has it, whatever a checkout made of its line ends.
+func unixLines(text []byte) []byte { return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")) }
 
 func (a *app) printSettings(settings []config.Effective, asJSON bool) error {
 	if asJSON {

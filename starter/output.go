@@ -61,6 +61,13 @@ func terminalOf(w io.Writer) (bool, int) {
 	return true, width
 }
 
+// askTerminal says that something is read from the terminal, where one would wait for it for ever.
+func (a *app) askTerminal(what string) {
+	if file, ok := a.in.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		a.say("reading %s from the terminal; Ctrl-D on a line of its own ends it", what)
+	}
+}
+
 // printable makes a path or text of others fit for a line on the terminal.
 func printable(s string) string { return text.OneLine(s, 300) }
 

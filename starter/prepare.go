@@ -195,6 +195,7 @@ func findBinary(name string, settings agent.Settings) error {
 func (a *app) readRequirement(args []string) ([]byte, error) {
 	text := []byte(args[0])
 	if args[0] == "-" {
+		a.askTerminal("the requirement")
 		var err error
 		if text, err = io.ReadAll(a.in); err != nil {
 			return nil, usage("pipe the requirement into standard input", "the requirement cannot be read: %v", err)

@@ -56,6 +56,7 @@ func verdictExit(v review.Verdict) int {
 // read gives the content of the named file, or of standard input.
 func (a *app) read(args []string) ([]byte, error) {
 	if len(args) == 0 || args[0] == "-" {
+		a.askTerminal("the review")
 		return io.ReadAll(a.in)
 	}
 	content, err := os.ReadFile(args[0])

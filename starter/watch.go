@@ -67,6 +67,7 @@ func (c *carriage) watch(ctx context.Context, stop *interrupts, out output) erro
 	if ended {
 		return c.ended(ctx, out, false)
 	}
+	out.view.Watching = true
 	v := view.New(out.view)
 	if c.entry.Local() && !c.index.Carried(c.entry.RunID) {
 		return c.stopped(ctx, stop, v, host.End{}, out)

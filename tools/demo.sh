@@ -25,3 +25,5 @@ echo
 echo "The bundle of this run: $repo/.conclave/runs/$run"
 echo "Its report:             $repo/.conclave/runs/$run/report.md"
 echo "Remove it all with:     rm -rf $place"
+echo
+echo "Next: cd your/repository; $root/bin/starter run --dry-run \"What you want changed\""
