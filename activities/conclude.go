@@ -118,7 +118,10 @@ func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) erro
 	if result.TotalDiff, err = t.putDiff(ctx, base, to); err != nil {
 		return err
 	}
-	ref, err := t.putDiff(ctx, from, to)
+	ref := result.TotalDiff
+	if from != base { // a diff of large files takes minutes: the first one is made once
+		ref, err = t.putDiff(ctx, from, to)
+	}
 	result.Artifacts = map[string]artifact.Ref{t.place("changes.diff"): ref}
 	return err
 }

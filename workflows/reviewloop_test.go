@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -300,4 +301,47 @@ func TestAResumeWhileTheWaitBeginsCounts(t *testing.T) {
 	}, 80*time.Second)
 	env.SetTestTimeout(5 * time.Second)
 	converges(t, env)
+}
+
+// A wait for a quota is no turn, but it can be interrupted and cancelled like one.
+func TestAWaitForAQuotaEndsAtOnce(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		env := newEnvironment(t)
+		var a *activities.Activities
+		env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return r.Writing })).Return(wrote(), nil)
+		var keys []string
+		env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return !r.Writing })).Return(
+			func(_ context.Context, r *loop.TurnRequest) (*loop.TurnResult, error) {
+				if keys = append(keys, fmt.Sprintf("%s.%d", r.Step, r.Try)); len(keys) == 1 {
+					return &loop.TurnResult{Class: record.ClassQuota, Code: "EFFECT_FAILED", RetryAfter: 20 * time.Hour}, nil
+				}
+				return passed(), nil
+			})
+		env.RegisterDelayedCallback(func() {
+			if cancelled {
+				env.CancelWorkflow()
+				return
+			}
+			env.SignalWorkflow(SignalInterrupt, "ctrl-c")
+		}, time.Hour)
+		if !cancelled {
+			env.RegisterDelayedCallback(func() {
+				require.True(t, waiting(t, env))
+				env.SignalWorkflow(SignalResume, nil)
+			}, 2*time.Hour)
+		}
+		began := env.Now()
+		env.ExecuteWorkflow(ReviewLoop, newInput())
+		require.NoError(t, env.GetWorkflowError())
+		require.Less(t, env.Now().Sub(began), 3*time.Hour)
+		var result loop.Result
+		require.NoError(t, env.GetWorkflowResult(&result))
+		if cancelled {
+			require.Equal(t, record.Cancelled, result.Stop)
+			require.Len(t, keys, 1)
+		} else {
+			require.Equal(t, record.Converged, result.Stop)
+			require.Equal(t, []string{"03.1", "04.1"}, keys, "asked again as a step of its own")
+		}
+	}
 }
