@@ -41,8 +41,8 @@ property: ## the machine's properties over 100,000 random sequences
 	$(GO) test ./internal/convergence -run Property -timeout 60m -rapid.checks=100000
 
 fuzz: ## a minute each on what reads foreign input
-	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzCompile -fuzztime 60s
-	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzReduce -fuzztime 60s
+	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzCompile -fuzztime 60s -fuzzminimizetime 10x
+	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzReduce -fuzztime 60s -fuzzminimizetime 10x
 
 bench: build ## the times and sizes of docs/benchmarks.md
 	@bash tools/bench.sh

@@ -36,7 +36,7 @@ func expected(batch []convergence.Command, event convergence.Event) (convergence
 	if err := json.Unmarshal(event.Payload, &payload); err != nil {
 		return convergence.Command{}, err
 	}
-	if len(batch) == 0 || batch[0].Kind != convergence.KindDispatch {
+	if len(batch) == 0 || batch[0].Position == "" {
 		return convergence.Command{}, fmt.Errorf("%s was dispatched where the machine decides %v", payload.Position, batch)
 	}
 	if batch[0].NodeID != payload.NodeID || batch[0].Position != payload.Position {
