@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"go.temporal.io/sdk/activity"
@@ -17,7 +18,10 @@ func (a *Activities) Land(ctx context.Context, req *loop.LandRequest) (*loop.Lan
 	beat := startPulse(ctx, "")
 	defer beat.stop()
 	landed, err := a.LandNow(ctx, req)
-	if err != nil {
+	switch {
+	case errors.Is(err, gitrepo.ErrBranchExists): // somebody else's branch of that name stays
+		return nil, failed(typeInput, err)
+	case err != nil:
 		return nil, retryable(err)
 	}
 	return landed, nil

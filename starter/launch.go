@@ -33,6 +33,8 @@ const (
 	summaryBytes, detailsBytes = 400, 20_000
 	// inputBytes bounds the workflow's input.
 	inputBytes = 16 << 10
+	// startTimeout bounds the call that starts the workflow.
+	startTimeout = 10 * time.Second
 )
 
 // launch writes the run down, connects and starts the workflow. Nothing polls its queues yet.
@@ -188,6 +190,9 @@ func checkSize(in loop.Input) error {
 }
 
 func (c *carriage) startWorkflow(ctx context.Context, in loop.Input) error {
+	// Once asked for, the workflow may exist: an interrupt must not make us forget it.
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), startTimeout)
+	defer done()
 	requirement, err := c.acts.Store.Get(ctx, in.Requirement)
 	if err != nil {
 		return &fault{code: exitStep, what: "the requirement of run " + c.entry.RunID + " is not in the store: " + err.Error()}
