@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	runrecord "conclave/internal/record"
@@ -103,7 +104,7 @@ func (l *lab) survive(k kill) {
 	require.Equal(l.t, runrecord.Converged, run.Stop, "%s: %s", k, run.Message)
 	require.Equal(l.t, mended, l.git("show", "conclave/"+run.RunID+":calc.go"), k.String())
 	if *chaosRun { // a bound on time has no place among tests that share the machine
-		require.Less(l.t, tookUp, workAgain, "%s: at work again", k)
+		assert.Less(l.t, tookUp, workAgain, "%s: at work again", k) // and on to the next point
 	}
 	for turn, count := range l.startsBySeat() {
 		if done[turn] {
