@@ -138,11 +138,12 @@ func TestAnEngineOfTheWritersFamilyDoesNotCount(t *testing.T) {
 	l.checkBundle(run)
 }
 
-// TestAnEngineThatFallsBackIsWhatItReports: a served model of the writer's family takes the vote, whatever was asked for.
+// TestAnEngineThatFallsBackIsWhatItReports: an engine that begins with the requested model and goes on with one of the
+// writer's family has no vote.
 func TestAnEngineThatFallsBackIsWhatItReports(t *testing.T) {
 	t.Parallel()
 	script := accepted()
-	script[1].Model = "gpt-5.5"
+	script[1].Shell, script[1].Model = "true", "gpt-5.5" // a first message from claude, then the fallback
 	l := newLab(t, script)
 	run := l.run(6, "--preset", "codex-claude", "Add Sum")
 	require.Equal(t, runrecord.NoReview, run.Stop)
@@ -150,6 +151,8 @@ func TestAnEngineThatFallsBackIsWhatItReports(t *testing.T) {
 	require.Equal(t, "anthropic/claude", identity.Requested.Provider+"/"+identity.Requested.ModelFamily)
 	require.Equal(t, "openai/gpt/gpt-5.5 served", identity.Reported.Provider+"/"+identity.Reported.ModelFamily+"/"+identity.Reported.Model+" "+identity.Reported.Source)
 	require.Contains(t, run.Message, `claude its engine reported the provider "openai", which a writer ran on too`)
+	transcript := l.read(l.bundle(run.RunID, "agents", run.Steps[2].Folder(), "transcript.jsonl"))
+	require.Less(t, strings.Index(transcript, `"model":"claude-`), strings.Index(transcript, `"model":"gpt-5.5"`))
 	l.checkBundle(run)
 }
 

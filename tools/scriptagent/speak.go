@@ -63,8 +63,8 @@ func (c claude) model(s step) string {
 	return "claude-sonnet-4-5"
 }
 
-func (c claude) begin(s step) {
-	line(object{"type": "system", "subtype": "init", "session_id": session, "model": c.model(s), "tools": []string{"Read", "Edit"}, "cwd": "."})
+func (c claude) begin(step) {
+	line(object{"type": "system", "subtype": "init", "session_id": session, "model": c.model(step{}), "tools": []string{"Read", "Edit"}, "cwd": "."})
 }
 
 func (c claude) action(text string) {
