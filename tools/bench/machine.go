@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -9,11 +10,11 @@ import (
 )
 
 // printMachine says where the figures come from.
-func printMachine() {
-	fmt.Printf("- processor: %s, %d cores\n", cpuModel(), runtime.NumCPU())
-	fmt.Printf("- system: %s %s\n", runtime.GOOS, fileText("/proc/sys/kernel/osrelease"))
-	fmt.Printf("- %s, %s\n", runtime.Version(), gitVersion())
-	fmt.Printf("- load before: %s; scheduling: %s\n", loadAverage(), scheduling())
+func printMachine(out io.Writer) {
+	fmt.Fprintf(out, "- processor: %s, %d cores\n", cpuModel(), runtime.NumCPU())
+	fmt.Fprintf(out, "- system: %s %s\n", runtime.GOOS, fileText("/proc/sys/kernel/osrelease"))
+	fmt.Fprintf(out, "- %s, %s\n", runtime.Version(), gitVersion())
+	fmt.Fprintf(out, "- load before: %s; scheduling: %s\n", loadAverage(), scheduling())
 }
 
 func cpuModel() string {

@@ -2,12 +2,13 @@
 // machine, with the programs that `make build` left. It only reports: a budget
 // that is missed does not fail it.
 //
-//	bench --bin bin [--only dry,sleep,seats,history,shape,prepare,memory] [--timeline]
+//	bench --bin bin [--only dry,sleep,seats,history,shape,prepare,memory] [--timeline] [--write docs/benchmarks.md]
 package main
 
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,6 +49,7 @@ func run() error {
 	only := flag.String("only", "", "comma-separated `NAMES` of measurements")
 	flag.StringVar(&s.bin, "bin", "bin", "the `FOLDER` with starter, worker, devserver and scriptagent")
 	flag.BoolVar(&s.timeline, "timeline", false, "print where the time of one run goes")
+	write := flag.String("write", "", "put the report between the marks of this `FILE` too")
 	flag.Parse()
 	var err error
 	if s.bin, err = filepath.Abs(s.bin); err != nil {
@@ -61,27 +63,53 @@ func run() error {
 			return fmt.Errorf("--only %s: no such measurement", name)
 		}
 	}
-	printMachine()
-	fmt.Println("\n| what | median | min | max | n | budget | |\n| --- | --- | --- | --- | --- | --- | --- |")
+	var copied strings.Builder
+	report(io.MultiWriter(os.Stdout, &copied), s, split(*only))
+	if *write == "" {
+		return nil
+	}
+	return replaceReport(*write, copied.String())
+}
+
+// report measures and prints Markdown.
+func report(out io.Writer, s settings, only []string) {
+	printMachine(out)
+	fmt.Fprintln(out, "\n| what | median | min | max | n | budget | |\n| --- | --- | --- | --- | --- | --- | --- |")
 	began := time.Now()
 	for _, m := range measurements {
-		if wanted := split(*only); len(wanted) > 0 && !slices.Contains(wanted, m.name) {
+		if len(only) > 0 && !slices.Contains(only, m.name) {
 			continue
 		}
 		load := loadAverage()
 		rows, err := m.run(s)
 		if err != nil {
-			fmt.Printf("| %s | not measured: %s | | | | | |\n", m.name, strings.ReplaceAll(firstLine(err.Error()), "|", "/"))
+			fmt.Fprintf(out, "| %s | not measured: %s | | | | | |\n", m.name, strings.ReplaceAll(firstLine(err.Error()), "|", "/"))
 			fmt.Fprintf(os.Stderr, "bench: %s: %v\n", m.name, err)
 			continue
 		}
 		for _, r := range rows {
-			fmt.Println(r)
+			fmt.Fprintln(out, r)
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s done after %.0f s; load before %s, after %s\n", m.name, time.Since(began).Seconds(), load, loadAverage())
 	}
-	fmt.Printf("\nLoad at the end: %s. Took %.0f s.\n", loadAverage(), time.Since(began).Seconds())
-	return nil
+	fmt.Fprintf(out, "\nLoad at the end: %s. Took %.0f s.\n", loadAverage(), time.Since(began).Seconds())
+}
+
+// The marks between which a report stands in a document.
+const beginMark, endMark = "<!-- report -->\n", "<!-- end of report -->\n"
+
+// replaceReport puts a report into a document.
+func replaceReport(path, text string) error {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	before, rest, begins := strings.Cut(string(raw), beginMark)
+	_, after, ends := strings.Cut(rest, endMark)
+	if !begins || !ends {
+		return fmt.Errorf("%s: the marks %q and %q are missing", path, beginMark, endMark)
+	}
+	return os.WriteFile(path, []byte(before+beginMark+text+endMark+after), 0o644)
 }
 
 func split(list string) []string {
