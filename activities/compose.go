@@ -143,7 +143,7 @@ func (t *turn) render(ctx context.Context, diff []byte, diffFile string) ([]byte
 }
 
 func (t *turn) renderReview(ctx context.Context, review prompt.Review) ([]byte, error) {
-	changed, err := t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
+	changed, err := t.changed(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +155,14 @@ func (t *turn) renderReview(ctx context.Context, review prompt.Review) ([]byte, 
 	review.ChangedFiles, review.VerifySummary, review.Discipline, review.Reask = paths(changed), t.req.VerifySummary, t.req.Discipline, t.req.Reask
 	review.RequireFindings = t.req.RequireFindings
 	return prompt.RenderReview(review)
+}
+
+// changed lists what the run changed up to the turn's start. It is asked for the prompt and for the answer.
+func (t *turn) changed(ctx context.Context) (_ []gitrepo.Change, err error) {
+	if t.changes == nil {
+		t.changes, err = t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
+	}
+	return t.changes, err
 }
 
 // texts reads artifacts and keeps the first error.

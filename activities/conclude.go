@@ -104,9 +104,11 @@ func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) erro
 	}
 	stats := record.Total(changes(step))
 	result.Stats = &stats
-	all, err := repo.Changes(ctx, base, to)
-	if err != nil {
-		return err
+	all := step
+	if base != from {
+		if all, err = repo.Changes(ctx, base, to); err != nil {
+			return err
+		}
 	}
 	list, err := json.Marshal(changes(all))
 	if err != nil {
@@ -152,7 +154,7 @@ func (t *turn) readReview(ctx context.Context, result *loop.TurnResult) error {
 		result.Message = fmt.Sprintf("the answer is %d bytes long; at most %d are read", len(t.outcome.Final), longestAnswer)
 		return nil
 	}
-	changed, err := t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
+	changed, err := t.changed(ctx)
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,8 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 
 // turn is one attempt of one agent turn on this machine.
 type turn struct {
+	// changes is what the run changed before the turn; see changed.
+	changes []gitrepo.Change
 	*Activities
 	req     *loop.TurnRequest
 	attempt int

@@ -179,11 +179,24 @@ func OpenRunRepo(ctx context.Context, dir string) (*RunRepo, error) {
 		return nil, fmt.Errorf("run repository %s: %w", dir, err)
 	}
 	r := &RunRepo{dir: realDir}
-	r.format, err = r.runner.line(ctx, r.call(), "rev-parse", "--show-object-format")
-	if err != nil {
+	if r.format, err = formatOf(realDir); err != nil {
 		return nil, fmt.Errorf("run repository %s: %w", dir, err)
 	}
 	return r, nil
+}
+
+// formatOf reads the hash function from the repository's configuration, which nobody but us writes.
+func formatOf(dir string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(dir, "config"))
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(content)) {
+		if key, value, ok := strings.Cut(line, "="); ok && strings.EqualFold(strings.TrimSpace(key), "objectformat") {
+			return strings.TrimSpace(value), nil
+		}
+	}
+	return "sha1", nil
 }
 
 // Dir is the path of the repository.
@@ -221,9 +234,16 @@ func (r *RunRepo) parse(ctx context.Context, name, kind string) (string, error) 
 	if strings.HasPrefix(name, "-") {
 		return "", fmt.Errorf("%w: %q is no object", ErrUnresolved, name)
 	}
+	key := resolution{r.dir, name, kind}
+	if id, ok := resolutions.get(key); ok {
+		return id, nil
+	}
 	id, err := r.runner.line(ctx, r.call(), "rev-parse", "--verify", "-q", name+"^{"+kind+"}")
 	if exitOf(err) > 0 {
 		return "", fmt.Errorf("%w: %s %q is not in %s: %w", ErrMissingObject, kind, name, r.dir, err)
+	}
+	if err == nil && isFullID(name) {
+		resolutions.put(key, id)
 	}
 	return id, err
 }
