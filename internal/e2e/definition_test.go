@@ -247,7 +247,7 @@ func TestASeatIsWaivedOrReopenedWhereARunWaits(t *testing.T) {
 			definition := l.define(e[0], 2, place{id: "quick", engine: e[1]}, place{id: "slow", engine: e[2]})
 			cmd, output := l.begin("--config", l.configure(e...), "--definition", definition, "Add Sum")
 			eventually(t, time.Minute, func() bool { return l.started("review") == 2 })
-			eventually(t, time.Minute, func() bool { return l.ended("quick") })
+			eventually(t, time.Minute, func() bool { return l.answered("quick") })
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			require.Error(t, cmd.Wait())
 			require.Equal(t, 130, cmd.ProcessState.ExitCode(), output.String())
@@ -281,11 +281,11 @@ func TestASeatIsWaivedOrReopenedWhereARunWaits(t *testing.T) {
 
 func (l *lab) startedSeat(seat string) int { return l.startsBySeat()["review/0/"+seat] }
 
-// ended says that a seat's agent has said its words.
-func (l *lab) ended(seat string) bool {
-	for _, n := range l.notes() {
-		if n.What == "end" && n.Seat == seat {
-			return true
+// answered: the seat has given its answer, and the run has taken it in.
+func (l *lab) answered(seat string) bool {
+	for _, step := range decodeRun(l.t, l.starter("show", "--json", "@last").stdout).Steps {
+		if step.Seat == seat {
+			return step.Status == runrecord.OK
 		}
 	}
 	return false
