@@ -48,8 +48,58 @@ type Input struct {
 	Unindexed bool `json:"unindexed,omitempty"`
 	// Lenses maps a seat to what it looks for.
 	Lenses map[string]string `json:"lenses,omitempty"`
+	// Policy is what the discipline asks before and beside the reviews.
+	Policy Policy `json:"policy,omitzero"`
+	// Budget bounds what the run may consume.
+	Budget Budget `json:"budget,omitzero"`
 	// Resume is the state that continue-as-new carries; nil for a new run.
 	Resume *Carry `json:"resume,omitempty"`
+}
+
+// Policy is how a change is guarded before money is spent, and how rulings are waited for.
+type Policy struct {
+	// SizeLimit is the most changed lines that seats review unasked; 0 asks nothing.
+	SizeLimit int `json:"size_limit,omitempty"`
+	// Generated are globs of paths that are listed and not counted; Protected of
+	// paths whose change a person has to allow, each "why\tglob".
+	Generated []string `json:"generated,omitempty"`
+	Protected []string `json:"protected,omitempty"`
+	// Ask says that size and protected paths are asked; without it they are only reported.
+	Ask bool `json:"ask,omitempty"`
+	// AllowProtected lets protected paths change unasked (--allow-protected).
+	AllowProtected bool `json:"allow_protected,omitempty"`
+	// MaxFindings bounds the high findings of one answer; 0 is the default.
+	MaxFindings int `json:"max_findings,omitempty"`
+	// ServedIdentity demands models that the provider reported (review.identity: served).
+	ServedIdentity bool `json:"served_identity,omitempty"`
+	// Lenses are the texts of users' own lenses, Prompts those of overridden templates, both by name.
+	Lenses  []NamedRef `json:"lenses,omitempty"`
+	Prompts []NamedRef `json:"prompts,omitempty"`
+	// Uncalibrated names the voting seats that were trusted without calibration.
+	Uncalibrated []string `json:"uncalibrated,omitempty"`
+	// Reminder is how often a waiting run reminds; Deadline, 0 for never, is when
+	// an unanswered question gets the decision DeadlineRuling (stand, fix or abort).
+	Reminder       time.Duration `json:"reminder,omitempty"`
+	Deadline       time.Duration `json:"deadline,omitempty"`
+	DeadlineRuling string        `json:"deadline_ruling,omitempty"`
+}
+
+// Budget bounds a run. A field that is 0 bounds nothing.
+type Budget struct {
+	Tokens   int64         `json:"tokens,omitempty"`
+	CostUSD  float64       `json:"cost_usd,omitempty"`
+	Duration time.Duration `json:"duration,omitempty"`
+	// AssumeTokens is what a turn counts whose usage nobody reported, and what is reserved for one that starts.
+	AssumeTokens int64 `json:"assume_tokens,omitempty"`
+}
+
+// Gate says which change `starter review` reviews.
+type Gate struct {
+	// Base and Head are commits of the user's repository; the review is against their merge base.
+	Base string `json:"base"`
+	Head string `json:"head"`
+	// FromCommits says that the requirement is the commit messages of base..head.
+	FromCommits bool `json:"from_commits,omitempty"`
 }
 
 // NamedRef is an artifact with the name under which it is shown.
@@ -63,6 +113,8 @@ type Source struct {
 	Dir          string `json:"dir"`
 	Base         string `json:"base,omitempty"`
 	IncludeDirty bool   `json:"include_dirty,omitempty"`
+	// Gate is set where the change exists already.
+	Gate *Gate `json:"gate,omitempty"`
 }
 
 // Commands are the user's shell commands, run in the workspace.

@@ -21,6 +21,8 @@ type PrepareRequest struct {
 	// Shared puts the base's objects into the store for other machines.
 	Shared bool      `json:"shared,omitempty"`
 	At     time.Time `json:"at"`
+	// Policy says what to scan a gate's change for.
+	Policy Policy `json:"policy,omitzero"`
 }
 
 // Prepared is where a run starts.
@@ -39,12 +41,26 @@ type Prepared struct {
 	Excludes artifact.Ref `json:"excludes"`
 	// ObjectFormat is the repository's hash function: sha1 or sha256.
 	ObjectFormat string `json:"object_format,omitempty"`
+	// Given is the change that a gate reviews, nil for a run.
+	Given *Given `json:"given,omitempty"`
+}
+
+// Given is a change that exists already: what a gate reviews.
+type Given struct {
+	// Head is the commit in the run's repository; Prepared.Base is then the merge base.
+	Head      Snapshot     `json:"head"`
+	Total     artifact.Ref `json:"total"`
+	TotalDiff artifact.Ref `json:"total_diff"`
+	Stats     record.Stats `json:"stats"`
+	Scan      Scan         `json:"scan"`
 }
 
 // Feedback is what a repair turn must answer.
 type Feedback struct {
 	// Blocks are the messages of the reviewers that block, whole, named by seat.
 	Blocks []NamedRef `json:"blocks,omitempty"`
+	// Findings are what stands open under full, word for word.
+	Findings []Known `json:"findings,omitempty"`
 	// Failure is the verifier's failing checks and the tail of its output.
 	Failure artifact.Ref `json:"failure"`
 }
@@ -90,6 +106,28 @@ type TurnRequest struct {
 	Scope string `json:"scope,omitempty"`
 	// Findings are the ids that a recheck, a confirm or an arbitrate turn is about.
 	Findings []string `json:"findings,omitempty"`
+	// Since is what a recheck's fix diff starts from: the snapshot that the seat judged last.
+	Since Snapshot `json:"since,omitzero"`
+	// Open are the findings that the turn is about; Log are all the others that a final review reads.
+	Open []Known `json:"open,omitempty"`
+	Log  []Known `json:"log,omitempty"`
+	// FixReport is the whole answer of the last repair, nil for none: evidence for a recheck and a rebuttal.
+	FixReport artifact.Ref `json:"fix_report,omitzero"`
+	// Rebuttal says that the writer refuted the finding that a confirm turn is about.
+	Rebuttal bool `json:"rebuttal,omitempty"`
+	// Escalated tells a repair that the task is its own now; ReportOnly that only its fix report is missing.
+	Escalated  bool `json:"escalated,omitempty"`
+	ReportOnly bool `json:"report_only,omitempty"`
+	// Lenses are the texts of users' own lenses, Prompts those of overridden templates, both by name.
+	Lenses  []NamedRef `json:"lenses,omitempty"`
+	Prompts []NamedRef `json:"prompts,omitempty"`
+	// Protected and Generated are the globs of Policy: what a writing turn's Scan looks for.
+	Protected []string `json:"protected,omitempty"`
+	Generated []string `json:"generated,omitempty"`
+	// MaxFindings bounds the high findings of one answer; 0 is the default.
+	MaxFindings int `json:"max_findings,omitempty"`
+	// FromCommits says that the requirement is commit messages and not the user's own text.
+	FromCommits bool `json:"from_commits,omitempty"`
 	// Substitution counts the declared substitutions that were tried before this engine.
 	Substitution int `json:"substitution,omitempty"`
 	// Reask is why the seat's last answer did not count.
@@ -120,6 +158,12 @@ type TurnResult struct {
 	Findings   []Finding `json:"findings,omitempty"`
 	// Answer is the parsed answer of a confirm or an arbitrate turn, as the machine reads it.
 	Answer json.RawMessage `json:"answer,omitempty"`
+	// Rechecked answers a recheck; FixReport a repair; Said a confirm or an arbitrate turn.
+	Rechecked []Rechecked `json:"rechecked,omitempty"`
+	FixReport []Fixed     `json:"fix_report,omitempty"`
+	Said      []Said      `json:"said,omitempty"`
+	// Scan is what a writing turn changed so far, against the run's base.
+	Scan *Scan `json:"scan,omitempty"`
 	// Snapshot is the workspace after a writing turn; Changed says whether its tree is new.
 	Snapshot Snapshot      `json:"snapshot"`
 	Changed  bool          `json:"changed,omitempty"`
@@ -137,8 +181,65 @@ type TurnResult struct {
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 
+// Known is a finding of the ledger for a prompt. Its whole texts are in the store, one per raiser.
+type Known struct {
+	ID string `json:"id"`
+	// Disposition and Note say where it stands, for a log.
+	Disposition string         `json:"disposition,omitempty"`
+	Note        string         `json:"note,omitempty"`
+	Texts       []artifact.Ref `json:"texts"`
+}
+
+// Scan is what must be looked at before money is spent on reviewing a change.
+type Scan struct {
+	// Lines counts added and removed lines outside of generated and vendored files.
+	Lines int `json:"lines"`
+	// Exempt lists changed generated and vendored paths, which are not counted; bounded.
+	Exempt []string `json:"exempt,omitempty"`
+	// Protected lists changes to protected paths; bounded.
+	Protected []Guarded `json:"protected,omitempty"`
+	// ProtectedDigest is over the paths and new contents of all protected changes, "" without any.
+	ProtectedDigest string `json:"protected_digest,omitempty"`
+}
+
+// Guarded is one change to a protected path.
+type Guarded struct {
+	Path string `json:"path"`
+	// Why says which rule protects it: "reviewer definition", "instruction file", "CI file", "verify command", "deleted test", "skipped test".
+	Why string `json:"why"`
+}
+
+// Fixed is one entry of a fix report.
+type Fixed struct {
+	Finding string `json:"finding"`
+	// Status is fixed or refuted.
+	Status string `json:"status"`
+}
+
+// Rechecked is a seat's word on an older finding.
+type Rechecked struct {
+	Finding string `json:"finding"`
+	// Status is addressed or not-addressed.
+	Status string `json:"status"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Said is an arbiter's or a confirmer's word on a finding, for the record.
+type Said struct {
+	Finding string `json:"finding"`
+	// Decision is confirmed, refuted, stand, fix or person.
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	// Change is the smallest change that unblocks, with the decision fix.
+	Change string `json:"change,omitempty"`
+}
+
 // Finding is a reviewer's claim as the machine and the record need it.
 type Finding struct {
+	// Anchor is the line of code that the first place points at, as package review normalises it.
+	Anchor string `json:"anchor,omitempty"`
+	// Text is the whole finding as JSON.
+	Text     artifact.Ref   `json:"text,omitzero"`
 	Severity string         `json:"severity"`
 	Kind     string         `json:"kind"`
 	Title    string         `json:"title"`
@@ -167,8 +268,10 @@ type VerifyResult struct {
 	Code     string       `json:"code,omitempty"`
 	Message  string       `json:"message,omitempty"`
 	Failure  artifact.Ref `json:"failure"`
-	Lint     artifact.Ref `json:"lint"`
-	Restored []string     `json:"restored,omitempty"`
+	// FailureDigest identifies what the verifier said when it failed, without times and paths of one run.
+	FailureDigest string       `json:"failure_digest,omitempty"`
+	Lint          artifact.Ref `json:"lint"`
+	Restored      []string     `json:"restored,omitempty"`
 	// Globs are the digests of the requested globs, in their order.
 	Globs      []string                `json:"globs,omitempty"`
 	Artifacts  map[string]artifact.Ref `json:"artifacts,omitempty"`

@@ -1,5 +1,7 @@
 package record
 
+import "conclave/internal/artifact"
+
 // Finding is one problem that a reviewer claims, with its whole life.
 type Finding struct {
 	ID       string `json:"id"`
@@ -13,8 +15,14 @@ type Finding struct {
 	// Disposition is open, confirmed, refuted, addressed, not-addressed, ruled or logged.
 	Disposition string   `json:"disposition"`
 	RaisedBy    []string `json:"raised_by"`
+	// Lenses are what the raisers looked for, in their order.
+	Lenses      []string `json:"lenses,omitempty"`
 	ConfirmedBy string   `json:"confirmed_by,omitempty"`
-	History     []string `json:"history"`
+	// Proof says how strong the confirmation is: independent, same-engine, two-seats or unconfirmable.
+	Proof   string   `json:"proof,omitempty"`
+	History []string `json:"history"`
+	// Texts are the whole findings as JSON, one per raiser; run.json leaves them out.
+	Texts []artifact.Ref `json:"texts,omitempty"`
 }
 
 // Place is a line range of a file.

@@ -49,12 +49,46 @@ type Run struct {
 	StartedAt string `json:"started_at,omitempty"`
 	// Notes are warnings that a reader of the report must see.
 	Notes []string `json:"notes,omitempty"`
+	// Kind is "run" or "review" (a gate); empty is a run.
+	Kind string `json:"kind,omitempty"`
+	// Advisory says that findings could not stop the end.
+	Advisory bool `json:"advisory,omitempty"`
+	// Questions are what a person is asked now, in the order they were asked.
+	Questions []Question `json:"questions,omitempty"`
+	// ChangedLines counts what the size limit counts; Exempt lists generated and vendored paths that it leaves out.
+	ChangedLines int      `json:"changed_lines,omitempty"`
+	Exempt       []string `json:"exempt,omitempty"`
+	// Budget is what the run may consume, nil for no bound.
+	Budget *Spending `json:"budget,omitempty"`
 	// SelfReviewed says that a writer's own engine judged the change.
 	SelfReviewed bool `json:"self_reviewed,omitempty"`
 	// LeftOut lists uncommitted paths that the run did not start from.
 	LeftOut []string `json:"left_out,omitempty"`
 	// Artifacts of the run as a whole by their file name in the bundle (changes.diff, design-contract.md).
 	Artifacts map[string]artifact.Ref `json:"artifacts,omitempty"`
+}
+
+// Question is one thing that a person is asked: a finding's id, SIZE, PROTECTED or BUDGET.
+type Question struct {
+	Subject string `json:"subject"`
+	// Number counts how often this subject was asked, from 1.
+	Number int    `json:"number"`
+	Text   string `json:"text"`
+	// Since is when it was asked, RFC 3339.
+	Since string `json:"since"`
+}
+
+// Spending is what a run may consume and has consumed. A limit of 0 bounds nothing.
+type Spending struct {
+	MaxTokens   int64   `json:"max_tokens,omitempty"`
+	MaxCostUSD  float64 `json:"max_cost_usd,omitempty"`
+	MaxDuration string  `json:"max_duration,omitempty"`
+	// Tokens counts reported and assumed tokens; AssumedTokens those of turns that reported none.
+	Tokens        int64   `json:"tokens"`
+	AssumedTokens int64   `json:"assumed_tokens,omitempty"`
+	CostUSD       float64 `json:"cost_usd"`
+	// Extended counts how often a person gave the same amount once more.
+	Extended int `json:"extended,omitempty"`
 }
 
 // Bounds are the dispatch counts that the plan declares.
