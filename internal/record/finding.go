@@ -21,7 +21,7 @@ type Finding struct {
 	// Proof says how strong the confirmation is: independent, same-engine, two-seats or unconfirmable.
 	Proof   string   `json:"proof,omitempty"`
 	History []string `json:"history"`
-	// Texts are the whole findings as JSON, one per raiser; run.json leaves them out.
+	// Texts are the whole findings as JSON in the store, one per raiser.
 	Texts []artifact.Ref `json:"texts,omitempty"`
 }
 
