@@ -155,6 +155,7 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 		"nodeId": call.NodeID, "position": call.Position,
 		"result": map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed},
 	})
+	p.askAfterChange(call, result)
 }
 
 // seatDone binds a valid answer to the evidence it was asked about: the answer

@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"conclave/internal/convergence"
@@ -64,7 +63,7 @@ func (p *Progress) Next(now time.Time) []Call {
 	case convergence.KindPause:
 		return p.wait(first.Reason)
 	case convergence.KindAsk:
-		return p.wait(fmt.Sprintf("a ruling on %s: %s", strings.Join(first.Subjects, ", "), first.Reason))
+		return p.ask(first, now)
 	case convergence.KindComplete:
 		p.settle(stopOfOutput(first.Output), "")
 		return p.end(now)
@@ -76,9 +75,16 @@ func (p *Progress) Next(now time.Time) []Call {
 	}
 }
 
-// dispatch turns the machine's batch into calls. Before a writer starts, the
-// bundle of what went before is written; the design step comes before the first.
+// dispatch turns the machine's batch into calls. A change that exists already
+// needs none. Before a writer starts, the bundle of what went before is written;
+// the design step comes before the first.
 func (p *Progress) dispatch(commands []convergence.Command, now time.Time) []Call {
+	if p.takeGiven(commands, now) {
+		return p.Next(now)
+	}
+	if calls := p.beforeDispatch(commands, now); calls != nil {
+		return calls
+	}
 	role := p.machine.Role(commands[0].NodeID)
 	if role == convergence.RoleGenerator || role == convergence.RoleRepair {
 		if bundle := p.bundle(fmt.Sprintf("before %s", commands[0].Position)); bundle != nil {

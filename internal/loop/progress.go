@@ -118,7 +118,7 @@ func newRecord(in Input, machine *convergence.Machine, workflowID string, starte
 	bounds := machine.Bounds()
 	notes := append([]string{}, machine.Warnings()...)
 	return record.Run{
-		Schema: record.Schema, RunID: in.RunID, WorkflowID: workflowID, Requirement: in.Title,
+		Schema: record.Schema, Kind: kindOf(in), RunID: in.RunID, WorkflowID: workflowID, Requirement: in.Title,
 		Preset: in.Preset, Discipline: string(machine.Definition().Data.Discipline), Rules: in.Rules, PlanDigest: in.PlanDigest,
 		Bounds: record.Bounds{
 			MinDispatches: int(bounds.Dispatches.Min.Value), MaxDispatches: int(bounds.Dispatches.Max.Value),
@@ -129,6 +129,14 @@ func newRecord(in Input, machine *convergence.Machine, workflowID string, starte
 		Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
 		Refused: []record.RefusedRuling{}, Changed: []record.Change{}, Artifacts: map[string]artifact.Ref{},
 	}
+}
+
+// kindOf is record.Run's Kind.
+func kindOf(in Input) string {
+	if in.Source.Gate != nil {
+		return "review"
+	}
+	return "run"
 }
 
 // Status is the run record at a moment, with the events that decided it.
