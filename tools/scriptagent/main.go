@@ -7,12 +7,12 @@
 // Under any other name it says its words as plain text, for the command adapter.
 //
 // It appends a line to the ledger when it starts and when it ends, so that a
-// test can count what was started.
+// test can count what was started. Script (script.go) and ledger (ledger.go) are
+// described where they are read.
 package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -48,14 +48,21 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := call.note("start", head); err != nil {
-		return err
-	}
-	step, err := call.step(head, string(prompt))
+	t := turn{head: head, prompt: string(prompt)}
+	step, err := call.begin(t)
 	if err != nil {
 		return err
 	}
-	return call.play(step, head)
+	if step.Say, err = step.answer(t); err != nil {
+		return err
+	}
+	return call.play(step, t)
+}
+
+// turn is what we were asked.
+type turn struct {
+	head   header
+	prompt string
 }
 
 // call is how we were called.
@@ -86,27 +93,6 @@ func parse(args []string) (call, error) {
 	return c, errors.New("want --as NAME --script FILE -- ARGUMENTS")
 }
 
-// note appends one line to the ledger; O_APPEND keeps lines of parallel agents whole.
-func (c call) note(what string, head header) error {
-	if c.ledger == "" {
-		return nil
-	}
-	line, err := json.Marshal(map[string]any{
-		"what": what, "as": c.as, "role": head["role"], "run": head["run"], "round": head["round"], "seat": head["seat"],
-		"pid": os.Getpid(), "at": time.Now().UnixMilli(),
-	})
-	if err != nil {
-		return err
-	}
-	file, err := os.OpenFile(c.ledger, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	_, err = file.Write(append(line, '\n'))
-	return err
-}
-
 // header is the first line of a prompt: `conclave role=... run=...`.
 type header map[string]string
 
@@ -124,47 +110,7 @@ func parseHeader(prompt string) (header, error) {
 	return head, nil
 }
 
-// step is what to do in one turn. The first one that matches is played.
-type step struct {
-	As       string            `json:"as"`
-	Role     string            `json:"role"`
-	Round    string            `json:"round"`
-	Seat     string            `json:"seat"`
-	Contains string            `json:"contains"`
-	Write    map[string]string `json:"write"`
-	Link     map[string]string `json:"link"`
-	Delete   []string          `json:"delete"`
-	Shell    string            `json:"shell"`
-	Say      string            `json:"say"`
-	Model    string            `json:"model"`
-	Stderr   string            `json:"stderr"`
-	Exit     int               `json:"exit"`
-	Silent   bool              `json:"silent"`
-	SleepMS  int               `json:"sleep_ms"`
-	// Hang ignores TERM and INT, leaves children in sessions of their own, and never ends.
-	Hang bool `json:"hang"`
-}
-
-func (c call) step(head header, prompt string) (step, error) {
-	raw, err := os.ReadFile(c.script)
-	if err != nil {
-		return step{}, err
-	}
-	var steps []step
-	if err := json.Unmarshal(raw, &steps); err != nil {
-		return step{}, fmt.Errorf("%s: %w", c.script, err)
-	}
-	for _, s := range steps {
-		if fits(s.As, c.as) && fits(s.Role, head["role"]) && fits(s.Round, head["round"]) && fits(s.Seat, head["seat"]) && strings.Contains(prompt, s.Contains) {
-			return s, nil
-		}
-	}
-	return step{}, fmt.Errorf("%s has no step for %s %v", c.script, c.as, head)
-}
-
-func fits(want, got string) bool { return want == "" || want == got }
-
-func (c call) play(s step, head header) error {
+func (c call) play(s step, t turn) error {
 	speak := speaker(c)
 	if !s.Silent {
 		speak.begin(s)
@@ -189,7 +135,7 @@ func (c call) play(s step, head header) error {
 	if err := speak.end(s); err != nil {
 		return err
 	}
-	return c.note("end", head)
+	return c.end(s, t)
 }
 
 // change edits the workspace, which is the working directory.
