@@ -205,8 +205,11 @@ type Scan struct {
 // Guarded is one change to a protected path.
 type Guarded struct {
 	Path string `json:"path"`
-	// Why says which rule protects it: "reviewer definition", "instruction file", "CI file", "verify command", "deleted test", "skipped test".
+	// Why says which rule protects it: "reviewer definition", "instruction file", "conclave.yaml", "CI file",
+	// "verify command", "deleted test", "skipped test", "protected path" for a glob of the user's without a reason.
 	Why string `json:"why"`
+	// Detail names what of the file it is, for tests; bounded.
+	Detail string `json:"detail,omitempty"`
 }
 
 // Fixed is one entry of a fix report.
@@ -239,7 +242,9 @@ type Finding struct {
 	// Anchor is the line of code that the first place points at, as package review normalises it.
 	Anchor string `json:"anchor,omitempty"`
 	// Text is the whole finding as JSON.
-	Text     artifact.Ref   `json:"text,omitzero"`
+	Text artifact.Ref `json:"text,omitzero"`
+	// Outside says that a recheck raised it and that none of its places lies in the fix diff: it is logged and opens no round.
+	Outside  bool           `json:"outside,omitempty"`
 	Severity string         `json:"severity"`
 	Kind     string         `json:"kind"`
 	Title    string         `json:"title"`
