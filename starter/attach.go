@@ -56,7 +56,7 @@ func (a *app) attachTo(ctx context.Context, cmd *cobra.Command, index runindex.I
 // started now. One that the server has forgotten is answered from its bundle:
 // ended is true then.
 func (c *carriage) stand(ctx context.Context) (s host.Standing, run record.Run, ended bool, err error) {
-	s, err = c.conn.Stand(ctx, c.entry.RunID)
+	s, err = c.conn.Stand(ctx, c.entry.WorkflowID)
 	var unknown *host.UnknownRunError
 	if errors.As(err, &unknown) && c.neverStarted() {
 		if c.lock == nil {
@@ -65,7 +65,7 @@ func (c *carriage) stand(ctx context.Context) (s host.Standing, run record.Run, 
 		if err := c.startNow(ctx); err != nil {
 			return s, run, false, err
 		}
-		s, err = c.conn.Stand(ctx, c.entry.RunID)
+		s, err = c.conn.Stand(ctx, c.entry.WorkflowID)
 	}
 	if err == nil && s.Open {
 		return s, run, false, nil

@@ -76,7 +76,7 @@ func (c *carriage) takeOver(ctx context.Context) (err error) {
 	if c.lock, err = c.index.TryLock(c.entry.RunID); err != nil || c.lock == nil {
 		return err
 	}
-	standing, err := c.conn.Stand(ctx, c.entry.RunID)
+	standing, err := c.conn.Stand(ctx, c.entry.WorkflowID)
 	if err != nil || !standing.Open {
 		return err
 	}
@@ -94,7 +94,7 @@ func (c *carriage) awaitCancelled(ctx context.Context) error {
 	}
 	ctx, done := context.WithTimeoutCause(ctx, cancelPatience, errSlow)
 	defer done()
-	end, err := host.Follow(ctx, c.conn.Client, c.entry.RunID, true, func(host.Look) {
+	end, err := host.Follow(ctx, c.conn.Client, c.entry.WorkflowID, true, func(host.Look) {
 		if problem := c.takeOver(ctx); problem != nil {
 			c.app.say("warning: %v", problem)
 		}

@@ -133,7 +133,7 @@ func (c *carriage) follow(ctx context.Context, stop *interrupts, v view.View, se
 		stop.atSecond(func() { c.leave(v) })
 	}
 	poll := pollWatch{patience: pollPatience, cluster: !c.entry.Local()}
-	return host.Follow(ctx, c.conn.Client, c.entry.RunID, seen != nil, func(look host.Look) {
+	return host.Follow(ctx, c.conn.Client, c.entry.WorkflowID, seen != nil, func(look host.Look) {
 		now := time.Now()
 		if poll.due(look, now) {
 			v.Message("no worker polls " + c.entry.TaskQueue + " and " + workflows.AgentQueueOf(c.entry.TaskQueue) + " at " + c.entry.Address + ": start `worker` there; the run waits")

@@ -148,7 +148,7 @@ func (c *carriage) revive(ctx context.Context, standing host.Standing) error {
 	if !c.entry.Local() {
 		standing = standing.Only("PrepareRun", "Land", "WriteBundle") // turns belong to the cluster's workers
 	}
-	if err := c.conn.GiveUpLost(ctx, c.entry.RunID, standing); err != nil {
+	if err := c.conn.GiveUpLost(ctx, c.entry.WorkflowID, standing); err != nil {
 		return &fault{code: exitStep, what: err.Error()}
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *carriage) revive(ctx context.Context, standing host.Standing) error {
 
 // goOn resumes a run that waits, and says whether it did. A run that is at work is left alone.
 func (c *carriage) goOn(ctx context.Context, r resuming) (bool, error) {
-	look, err := host.AwaitLook(ctx, c.conn.Client, c.entry.RunID)
+	look, err := host.AwaitLook(ctx, c.conn.Client, c.entry.WorkflowID)
 	if err != nil {
 		return false, &fault{code: exitStep, what: "run " + c.entry.RunID + " does not answer: " + err.Error(),
 			remedy: "its log is " + filepath.Join(c.index.Dir(c.entry.RunID), "starter.log")}
@@ -214,7 +214,7 @@ const finalSeat = "final"
 func (c *carriage) signalResume(ctx context.Context, answer loop.Resume) error {
 	err := c.conn.SignalWorkflow(ctx, c.entry.WorkflowID, "", workflows.SignalResume, answer)
 	if err == nil {
-		err = host.AwaitTaken(ctx, c.conn.Client, c.entry.RunID)
+		err = host.AwaitTaken(ctx, c.conn.Client, c.entry.WorkflowID)
 	}
 	if err != nil {
 		return &fault{code: exitStep, what: "run " + c.entry.RunID + " cannot be resumed: " + err.Error()}

@@ -152,5 +152,5 @@ func (c *carriage) lookAlone(ctx context.Context) (host.Look, error) {
 	if err := c.work(host.WorkflowOnly); err != nil {
 		return host.Look{}, err
 	}
-	return host.AwaitLook(ctx, c.conn.Client, c.entry.RunID)
+	return host.AwaitLook(ctx, c.conn.Client, c.entry.WorkflowID)
 }

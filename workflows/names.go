@@ -16,6 +16,8 @@ import (
 const (
 	// ReviewLoopName is the workflow type of `starter run`.
 	ReviewLoopName = "ReviewLoop"
+	// ReviewGateName is the workflow type of `starter review`.
+	ReviewGateName = "ReviewGate"
 	// SignalInterrupt ends running agents and pauses the run; SignalResume, with a
 	// loop.Resume, lets it go on.
 	SignalInterrupt = "interrupt"
@@ -38,6 +40,9 @@ func RunQueue(runID string) string { return "run-" + runID }
 
 // WorkflowID is the workflow's id for a run.
 func WorkflowID(runID string) string { return "run-" + runID }
+
+// GateID is the workflow's id for a review: the same change under the same plan has the same id.
+func GateID(digest string) string { return "gate-" + digest }
 
 // Search attributes; a run works without them.
 var (
@@ -67,6 +72,7 @@ func StartAttributes(in loop.Input, repo string) temporal.SearchAttributes {
 // Register makes the workflows known to a worker.
 func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(ReviewLoop, workflow.RegisterOptions{Name: ReviewLoopName})
+	r.RegisterWorkflowWithOptions(ReviewGate, workflow.RegisterOptions{Name: ReviewGateName})
 }
 
 func attributes(run record.Run) []temporal.SearchAttributeUpdate {

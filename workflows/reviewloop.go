@@ -173,5 +173,5 @@ func (r *reviewLoop) continueAsNew(ctx workflow.Context) error {
 	next := r.in
 	carry := r.progress.Carry
 	next.Resume = &carry
-	return workflow.NewContinueAsNewError(ctx, ReviewLoopName, next)
+	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, next)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -52,10 +53,10 @@ type End struct {
 
 // Follow shows a run until it ends, or until it waits and its bundle is
 // written. stayWaiting goes on following a run that waits.
-func Follow(ctx context.Context, c client.Client, runID string, stayWaiting bool, show func(Look)) (End, error) {
+func Follow(ctx context.Context, c client.Client, workflowID string, stayWaiting bool, show func(Look)) (End, error) {
 	ended := make(chan error, 1)
 	var result loop.Result
-	go func() { ended <- c.GetWorkflow(ctx, workflows.WorkflowID(runID), "").Get(ctx, &result) }()
+	go func() { ended <- c.GetWorkflow(ctx, workflowID, "").Get(ctx, &result) }()
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
 	var last record.Run
@@ -63,13 +64,13 @@ func Follow(ctx context.Context, c client.Client, runID string, stayWaiting bool
 		select {
 		case err := <-ended:
 			if err != nil {
-				return End{Run: last}, explain(runID, err)
+				return End{Run: last}, explain(workflowID, err)
 			}
 			return End{Result: result, Closed: true, Run: last}, nil
 		case <-ctx.Done():
 			return End{Run: last}, context.Cause(ctx)
 		case <-ticker.C:
-			look, err := LookAt(ctx, c, runID)
+			look, err := LookAt(ctx, c, workflowID)
 			if err != nil {
 				continue // the server restarts, or no worker answers yet
 			}
@@ -93,11 +94,11 @@ func (l Look) Waits() bool {
 const answerPatience = 30 * time.Second
 
 // AwaitLook is LookAt for a run whose workers are just starting.
-func AwaitLook(ctx context.Context, c client.Client, runID string) (Look, error) {
+func AwaitLook(ctx context.Context, c client.Client, workflowID string) (Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	for {
-		look, err := LookAt(ctx, c, runID)
+		look, err := LookAt(ctx, c, workflowID)
 		if err == nil && look.Known {
 			return look, nil
 		}
@@ -110,11 +111,11 @@ func AwaitLook(ctx context.Context, c client.Client, runID string) (Look, error)
 }
 
 // AwaitTaken waits until the workflow has taken in what was sent to it before, such as a signal.
-func AwaitTaken(ctx context.Context, c client.Client, runID string) error {
+func AwaitTaken(ctx context.Context, c client.Client, workflowID string) error {
 	ctx, cancel := context.WithTimeout(ctx, answerPatience)
 	defer cancel()
 	for {
-		described, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
+		described, err := c.DescribeWorkflow(ctx, workflowID, "")
 		if err == nil && described.RawResponse.GetPendingWorkflowTask() == nil {
 			return nil
 		}
@@ -127,12 +128,12 @@ func AwaitTaken(ctx context.Context, c client.Client, runID string) error {
 }
 
 // LookAt asks a run where it stands.
-func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
+func LookAt(ctx context.Context, c client.Client, workflowID string) (Look, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	var look Look
 	// The description first: activities that it no longer lists are in the record.
-	answered, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
+	answered, err := c.DescribeWorkflow(ctx, workflowID, "")
 	if err != nil {
 		return look, err
 	}
@@ -144,7 +145,7 @@ func LookAt(ctx context.Context, c client.Client, runID string) (Look, error) {
 	if task := described.GetPendingWorkflowTask(); task != nil && task.GetStartedTime() == nil && len(pending) == 0 {
 		return look, nil // nobody has taken the run's next task yet; nobody would answer
 	}
-	answer, err := c.QueryWorkflow(ctx, workflows.WorkflowID(runID), "", workflows.QueryStatus)
+	answer, err := c.QueryWorkflow(ctx, workflowID, "", workflows.QueryStatus)
 	if err != nil {
 		return look, nil // no worker answers now
 	}
@@ -187,17 +188,17 @@ func unpolled(pending []*workflowpb.PendingActivityInfo, task *workflowpb.Pendin
 }
 
 // UnknownRunError says that the server does not know the run's workflow.
-type UnknownRunError struct{ RunID string }
+type UnknownRunError struct{ WorkflowID string }
 
 // Error implements error.
 func (e *UnknownRunError) Error() string {
-	return fmt.Sprintf("the Temporal server does not know run %s", e.RunID)
+	return fmt.Sprintf("the Temporal server does not know run %s", strings.TrimPrefix(e.WorkflowID, "run-"))
 }
 
-func explain(runID string, err error) error {
+func explain(workflowID string, err error) error {
 	var missing *serviceerror.NotFound
 	if errors.As(err, &missing) {
-		return &UnknownRunError{runID}
+		return &UnknownRunError{workflowID}
 	}
 	return err
 }

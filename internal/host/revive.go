@@ -9,8 +9,6 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/temporal"
-
-	"conclave/workflows"
 )
 
 // Standing says whether a run's workflow is open.
@@ -39,11 +37,11 @@ func (s Standing) Only(types ...string) Standing {
 }
 
 // Stand looks where a run's workflow stands. The error is UnknownRunError
-// where the server has no such run.
-func (c *Connection) Stand(ctx context.Context, runID string) (Standing, error) {
-	answered, err := c.DescribeWorkflow(ctx, workflows.WorkflowID(runID), "")
+// where the server has no such workflow.
+func (c *Connection) Stand(ctx context.Context, workflowID string) (Standing, error) {
+	answered, err := c.DescribeWorkflow(ctx, workflowID, "")
 	if err != nil {
-		return Standing{}, explain(runID, err)
+		return Standing{}, explain(workflowID, err)
 	}
 	described := answered.RawResponse
 	info := described.GetWorkflowExecutionInfo()
@@ -63,14 +61,14 @@ func (c *Connection) Stand(ctx context.Context, runID string) (Standing, error) 
 
 // GiveUpLost ends the attempts of a worker that is known to be dead, so that
 // the server hands them out again at once and not after the heartbeat time-out.
-func (c *Connection) GiveUpLost(ctx context.Context, runID string, s Standing) error {
+func (c *Connection) GiveUpLost(ctx context.Context, workflowID string, s Standing) error {
 	var problems []error
 	for _, a := range s.Started {
 		lost := temporal.NewApplicationError("worker lost", "WorkerLost")
-		err := c.CompleteActivityByID(ctx, c.Target.Namespace, workflows.WorkflowID(runID), s.runID, a.ID, nil, lost)
+		err := c.CompleteActivityByID(ctx, c.Target.Namespace, workflowID, s.runID, a.ID, nil, lost)
 		var gone *serviceerror.NotFound
 		if err != nil && !errors.As(err, &gone) {
-			problems = append(problems, fmt.Errorf("activity %s of run %s cannot be given up: %w", a.Type, runID, err))
+			problems = append(problems, fmt.Errorf("activity %s of %s cannot be given up: %w", a.Type, workflowID, err))
 		}
 	}
 	return errors.Join(problems...)
