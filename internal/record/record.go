@@ -58,6 +58,10 @@ type Run struct {
 	// ChangedLines counts what the size limit counts; Exempt lists generated and vendored paths that it leaves out.
 	ChangedLines int      `json:"changed_lines,omitempty"`
 	Exempt       []string `json:"exempt,omitempty"`
+	// Unresolved names the required seats that a waiting run waits for: each can be reopened or waived.
+	Unresolved []string `json:"unresolved,omitempty"`
+	// Uncalibrated names the voting seats that were trusted without a calibration.
+	Uncalibrated []string `json:"uncalibrated,omitempty"`
 	// Budget is what the run may consume, nil for no bound.
 	Budget *Spending `json:"budget,omitempty"`
 	// SelfReviewed says that a writer's own engine judged the change.
