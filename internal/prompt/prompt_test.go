@@ -108,6 +108,14 @@ func everyPrompt() map[string]func() ([]byte, error) {
 		Failure: "Failing checks:\n--- FAIL: TestGreet (0.00s)\n",
 	}
 	both.Header.Round = 1
+	prompts := fullPrompts()
+	for name, render := range basicPrompts(structured, inFile, commits, both) {
+		prompts[name] = render
+	}
+	return prompts
+}
+
+func basicPrompts(structured, inFile, commits Review, both Repair) map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"design": func() ([]byte, error) {
 			return RenderDesign(Design{Header: Header{Run: "r-1"}, Requirement: "Add an endpoint.", Constraints: contracted().Constraints})

@@ -5,116 +5,138 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 )
 
-// Part is material with a name: a constraint file, a review's text.
-type Part struct {
-	Name string
-	Text []byte
-}
-
-// Design is what the designer is told.
-type Design struct {
-	Header      Header
-	Requirement string
-	Constraints []Part
-}
-
-// Implement is what the implementer is told.
-type Implement struct {
-	Header        Header
-	Requirement   string
-	Contract      []byte // the design contract, nil for none
-	ContractPath  string // where it stands in the workspace, "" for nowhere
-	Constraints   []Part
-	VerifyCommand string // "" for none
-}
-
-// Repair is what the writer of a repair is told.
-type Repair struct {
-	Implement
-	Iteration int    // the iteration that the repair opens; the first repair opens iteration 2
-	Blocks    []Part // the whole text of each review that blocks; Name is the seat
-	Failure   string // the verifier's failing checks and tail, "" when it passed
-}
-
-// Disciplines of a review prompt.
-const (
-	Basic = "basic" // findings as text, then the verdict line
-	Full  = "full"  // findings as JSON, then the verdict line
-)
-
-// Review is what a reviewer is told. It has no place for the writer's reasoning.
-type Review struct {
-	Header       Header
-	Requirement  string
-	Untrusted    bool // the requirement is not the user's own text, but taken from commit messages
-	Contract     []byte
-	Constraints  []Part
-	Diff         []byte // complete, against the merge base
-	DiffFile     string // file of the workspace that holds the diff, which is then named and not shown
-	ChangedFiles []string
-	Lint         []byte // the linter's output on the changed files, nil for none
-	// VerifySummary is what the verifier said, "" where there is none.
-	VerifySummary string
-	// StructuredOutput is set where the engine returns the JSON answer by a channel of its own.
-	StructuredOutput bool
-	Discipline       string // Basic or Full
-	// RequireFindings is set where an answer without JSON does not count; under Full none does.
-	RequireFindings bool
-	// Reask is why the seat's last answer did not count, "" where it is asked for the first time.
-	Reask string
-}
-
 //go:embed templates/*.md
 var files embed.FS
 
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
+var builtIn = template.Must(template.New("").Funcs(template.FuncMap{
 	"requirement": func(s string) string { return enclose("requirement", []byte(s)) },
 	"contract":    func(b []byte) string { return enclose("contract", b) },
 	"constraint":  func(p Part) string { return enclose("constraint "+p.Name, p.Text) },
 	"untrusted":   func(name string, material any) string { return Fence(name, toBytes(material)) },
 	"paths":       func(paths []string) string { return Fence("changed files", []byte(pathList(paths))) },
 	"lines":       func(b []byte) int { return bytes.Count(b, []byte("\n")) },
-	"lens":        func(name string) string { return lenses[name] },
+	"lens":        lensText,
 	"code":        codeSpan,
 	"json":        func(r Review) bool { return r.Discipline == Full || r.RequireFindings || r.StructuredOutput },
 }).ParseFS(files, "templates/*.md"))
 
 // RenderDesign writes the prompt of a design turn.
 func RenderDesign(d Design) ([]byte, error) {
-	return render("design", &d.Header, d.Requirement, &d)
+	return render("design", &d.Header, d.Requirement, d.Overrides, &d)
 }
 
 // RenderImplement writes the prompt of an implement turn.
 func RenderImplement(i Implement) ([]byte, error) {
-	return render("implement", &i.Header, i.Requirement, &i)
+	return render("implement", &i.Header, i.Requirement, i.Overrides, &i)
 }
 
-// RenderRepair writes the prompt of a repair turn. A repair without a cause is refused.
+// RenderRepair writes the prompt of a repair turn. A repair without a cause is refused, and so is asking for the
+// report of a repair that has nothing to report on.
 func RenderRepair(r Repair) ([]byte, error) {
-	if len(r.Blocks) == 0 && r.Failure == "" {
-		return nil, fmt.Errorf("repair prompt: neither a blocking review nor a failure to repair")
+	switch {
+	case len(r.Blocks) == 0 && len(r.Findings) == 0 && r.Failure == "":
+		return nil, fmt.Errorf("repair prompt: neither a blocking review nor a finding nor a failure to repair")
+	case r.ReportOnly && (!r.Full || len(r.Findings) == 0):
+		return nil, fmt.Errorf("repair prompt: only the fix report is asked for, but there is no finding to report on")
 	}
-	return render("repair", &r.Header, r.Requirement, &r)
+	if err := agree("repair", &r.Header, r.Findings); err != nil {
+		return nil, err
+	}
+	return render("repair", &r.Header, r.Requirement, r.Overrides, &r)
 }
 
 // RenderReview writes the prompt of a review turn. A review of nothing, or bound to nothing, is refused.
 func RenderReview(r Review) ([]byte, error) {
-	switch {
-	case r.Discipline != Basic && r.Discipline != Full:
+	if r.Discipline != Basic && r.Discipline != Full {
 		return nil, fmt.Errorf("review prompt: discipline %q is neither %s nor %s", r.Discipline, Basic, Full)
-	case len(bytes.TrimSpace(r.Diff)) == 0 && r.DiffFile == "":
-		return nil, fmt.Errorf("review prompt: the diff is empty")
-	case r.Header.Evidence == "":
-		return nil, fmt.Errorf("review prompt: the evidence token is empty")
 	}
-	return render("review", &r.Header, r.Requirement, &r)
+	if err := reviewable("review", r.Header, r.Diff, r.DiffFile); err != nil {
+		return nil, err
+	}
+	return render("review", &r.Header, r.Requirement, r.Overrides, &r)
 }
 
-func render(role string, h *Header, requirement string, data any) ([]byte, error) {
+// RenderRecheck writes the prompt of a re-review. It refuses one without findings, without a fix diff, or bound to
+// nothing.
+func RenderRecheck(r Recheck) ([]byte, error) {
+	if err := reviewable("recheck", r.Header, r.Diff, r.DiffFile); err != nil {
+		return nil, err
+	}
+	if len(r.Findings) == 0 {
+		return nil, fmt.Errorf("recheck prompt: no finding to check")
+	}
+	if err := agree("recheck", &r.Header, r.Findings); err != nil {
+		return nil, err
+	}
+	r.Report = reportOn(r.Header.Findings, r.Report)
+	return render("recheck", &r.Header, r.Requirement, r.Overrides, &r)
+}
+
+// RenderConfirm writes the prompt of a confirm turn about one finding.
+func RenderConfirm(c Confirm) ([]byte, error) {
+	if err := reviewable("confirm", c.Header, c.Diff, c.DiffFile); err != nil {
+		return nil, err
+	}
+	if err := agree("confirm", &c.Header, []Finding{c.Finding}); err != nil {
+		return nil, err
+	}
+	return render("confirm", &c.Header, c.Requirement, c.Overrides, &c)
+}
+
+// RenderArbitrate writes the prompt of an arbiter's turn. It refuses one without findings.
+func RenderArbitrate(a Arbitrate) ([]byte, error) {
+	switch {
+	case len(a.Findings) == 0:
+		return nil, fmt.Errorf("arbitrate prompt: no finding to rule")
+	case empty(a.Diff, a.DiffFile):
+		return nil, fmt.Errorf("arbitrate prompt: the diff is empty")
+	}
+	if err := agree("arbitrate", &a.Header, a.Findings); err != nil {
+		return nil, err
+	}
+	return render("arbitrate", &a.Header, a.Requirement, a.Overrides, &a)
+}
+
+// reviewable refuses a turn that would judge nothing, or whose answer could not be bound to what it judged.
+func reviewable(role string, h Header, diff []byte, file string) error {
+	switch {
+	case empty(diff, file):
+		return fmt.Errorf("%s prompt: the diff is empty", role)
+	case h.Evidence == "":
+		return fmt.Errorf("%s prompt: the evidence token is empty", role)
+	}
+	return nil
+}
+
+func empty(diff []byte, file string) bool { return len(bytes.TrimSpace(diff)) == 0 && file == "" }
+
+// agree demands that the header names the findings that the prompt shows; it fills in a header that names none.
+func agree(role string, h *Header, findings []Finding) error {
+	ids := make([]string, 0, len(findings))
+	for _, f := range findings {
+		switch {
+		case f.ID == "":
+			return fmt.Errorf("%s prompt: a finding without an id", role)
+		case len(bytes.TrimSpace(f.Text)) == 0:
+			return fmt.Errorf("%s prompt: finding %s has no text", role, f.ID)
+		}
+		ids = append(ids, f.ID)
+	}
+	if len(h.Findings) == 0 && len(ids) > 0 {
+		h.Findings = ids
+	}
+	if !slices.Equal(h.Findings, ids) {
+		return fmt.Errorf("%s prompt: the header names findings %q, the prompt shows %q", role, h.Findings, ids)
+	}
+	return nil
+}
+
+func render(role string, h *Header, requirement string, o *Overrides, data any) ([]byte, error) {
 	if h.Role != "" && h.Role != role {
 		return nil, fmt.Errorf("%s prompt: the header says role %q", role, h.Role)
 	}
@@ -126,7 +148,7 @@ func render(role string, h *Header, requirement string, data any) ([]byte, error
 		return nil, fmt.Errorf("%s prompt: the requirement is empty", role)
 	}
 	var out bytes.Buffer
-	if err := templates.ExecuteTemplate(&out, role+".md", data); err != nil {
+	if err := o.templates().ExecuteTemplate(&out, role+".md", data); err != nil {
 		return nil, fmt.Errorf("%s prompt: %w", role, err)
 	}
 	return out.Bytes(), nil
