@@ -27,7 +27,7 @@ func (l *loading) adapter(c Config, name, where string) error {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	switch {
-	case slices.Contains(planned(), name):
+	case slices.Contains(planned(), name) && c.Host.Agents[name].Adapter != agent.CommandName: // a program of the user's may have the name
 		if l.planned == nil {
 			l.planned = map[string]string{}
 		}

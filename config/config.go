@@ -28,6 +28,18 @@ type Config struct {
 	// WriterTimeout and ReaderTimeout bound one agent turn, IdleTimeout the time without an event, VerifyTimeout a command.
 	WriterTimeout, ReaderTimeout, IdleTimeout, VerifyTimeout time.Duration
 
+	// Review, Rulings and Calibration are what the discipline asks beside the lanes; Budget bounds the run.
+	Review      Review
+	Rulings     Rulings
+	Calibration Calibration
+	Budget      Budget
+	// Confirmer and Arbiter are engines of their own for these turns, nil for a seat's; Escalation takes over late repairs, nil for nobody else.
+	Confirmer, Arbiter, Escalation *Lane
+	// TrustReviewers lets seats gate that are not calibrated; Advisory lets findings not stop the end; AllowProtected asks for no protected path.
+	TrustReviewers, Advisory, AllowProtected bool
+	// LensFiles and PromptFiles are the user's lenses and overridden templates, sorted by name.
+	LensFiles, PromptFiles []PromptFile
+
 	// Models is the model of an adapter where its lane names none.
 	Models map[string]string
 
@@ -39,6 +51,54 @@ type Config struct {
 	effective []Effective
 	// graph is the definition file, nil where presets and flags decide.
 	graph *graph
+}
+
+// Review is what is asked of a change and of answers.
+type Review struct {
+	// SizeLimit is the most changed lines that are reviewed unasked; 0 asks for none.
+	SizeLimit int
+	// MaxFindings bounds the high findings of one answer.
+	MaxFindings int
+	// ServedIdentity demands models that the provider reported.
+	ServedIdentity bool
+	// Generated and Protected are the globs of files, in addition to those that are built in.
+	Generated, Protected []string
+}
+
+// Rulings say how a run waits for a person.
+type Rulings struct {
+	Reminder time.Duration
+	// Deadline is 0 for never; then DeadlineDecision answers: stand, fix or abort.
+	Deadline         time.Duration
+	DeadlineDecision string
+}
+
+// Calibration is what a seat must have reached over labelled cases; both are shares from 0 to 1.
+type Calibration struct {
+	MinPrecision, MinRecall float64
+}
+
+// Budget bounds a run; 0 bounds nothing.
+type Budget struct {
+	MaxTokens    int64
+	MaxCostUSD   float64
+	MaxDuration  time.Duration
+	AssumeTokens int64
+}
+
+// Bounds says that there is any bound.
+func (b Budget) Bounds() bool { return b.MaxTokens > 0 || b.MaxCostUSD > 0 || b.MaxDuration > 0 }
+
+// PromptFile is a file that becomes part of prompts: a lens or a template.
+type PromptFile struct {
+	// Name is the lens's or the template's.
+	Name string
+	// Path is relative to the repository, with slashes, where Repository; it is to be read from the base commit and
+	// lies inside. Else it is a path of this machine.
+	Path       string
+	Repository bool
+	// Where names the place that sets it.
+	Where string
 }
 
 // Host is what runs the loop: never part of a workflow's input.

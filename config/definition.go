@@ -15,6 +15,14 @@ const (
 	NodeVerify    = "verify"
 	NodeRepair    = "repair"
 	LaneWriter    = "writer"
+	// LaneRepair is the repair's own lane where its escalation target is a substitution that the first draft has not.
+	LaneRepair = "writer-repair"
+)
+
+// The lanes of turns that have no node.
+const (
+	laneConfirmer = "confirmer"
+	laneArbiter   = "arbiter"
 )
 
 // definitionID names the definitions that presets and flags compile to.
@@ -69,6 +77,9 @@ func (c Config) Definition(identify Identify) (convergence.Definition, error) {
 	if err := c.enough(voting, sure); err != nil {
 		return convergence.Definition{}, err
 	}
+	if err := c.checkTurnLanes(writer, identify); err != nil {
+		return convergence.Definition{}, err
+	}
 	exclusion, findings := !c.AllowSelfReview, c.RequireFindings
 	d := convergence.Definition{
 		ID: definitionID, DefinitionVersion: 1,
@@ -87,6 +98,7 @@ func (c Config) Definition(identify Identify) (convergence.Definition, error) {
 		},
 		Edges: []convergence.Edge{},
 	}
+	repair := c.discipline(&d.Data, writer, identify)
 	d.Nodes = append(d.Nodes,
 		convergence.Node{ID: NodeImplement, Data: convergence.NodeData{Role: convergence.RoleGenerator, Lane: &writer}},
 		convergence.Node{ID: NodeVerify, Data: convergence.NodeData{Role: convergence.RoleEvaluator}})
@@ -94,8 +106,48 @@ func (c Config) Definition(identify Identify) (convergence.Definition, error) {
 		d.Nodes = append(d.Nodes, convergence.Node{ID: s.Name, Data: convergence.NodeData{
 			Role: convergence.RoleSeat, Lane: &seats[i], EvidencePaths: s.EvidencePaths}})
 	}
-	d.Nodes = append(d.Nodes, convergence.Node{ID: NodeRepair, Data: convergence.NodeData{Role: convergence.RoleRepair, Lane: &writer}})
+	d.Nodes = append(d.Nodes, convergence.Node{ID: NodeRepair, Data: convergence.NodeData{Role: convergence.RoleRepair, Lane: &repair}})
 	return d, nil
+}
+
+// discipline adds what only full reads, and gives the repair's lane: the writer's, with the escalation target where there is one.
+func (c Config) discipline(data *convergence.Data, writer convergence.Lane, identify Identify) convergence.Lane {
+	if !c.full() {
+		return writer
+	}
+	data.Advisory = c.Advisory
+	data.Confirmer, data.Arbiter = turnLane(laneConfirmer, c.Confirmer, identify), turnLane(laneArbiter, c.Arbiter, identify)
+	if c.Escalation == nil {
+		return writer
+	}
+	to := target(identify, *c.Escalation)
+	data.Escalation = &to
+	writer.ID, writer.KnownSubstitutions = LaneRepair, []convergence.Target{to}
+	return writer
+}
+
+func turnLane(id string, lane *Lane, identify Identify) *convergence.Lane {
+	if lane == nil {
+		return nil
+	}
+	return &convergence.Lane{ID: id, Requested: target(identify, *lane), KnownSubstitutions: []convergence.Target{}}
+}
+
+// checkTurnLanes refuses writers' engines where another one has to judge.
+func (c Config) checkTurnLanes(writer convergence.Lane, identify Identify) error {
+	if !c.full() || c.AllowSelfReview {
+		return nil
+	}
+	for _, turn := range []struct {
+		key  string
+		lane *Lane
+	}{{"review.confirmer", c.Confirmer}, {"review.arbiter", c.Arbiter}} {
+		if l := turnLane(turn.key, turn.lane, identify); l != nil && related(writer, *l) {
+			return Problem{What: fmt.Sprintf("%s %s has the provider or the model family of the implementer %s", turn.key, turn.lane.text(), c.Writer.Adapter),
+				Remedy: "name an engine of another provider, or leave it out: then a reviewer that is no writer is taken"}
+		}
+	}
+	return nil
 }
 
 // Lenses maps each seat to its lens.

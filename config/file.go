@@ -33,6 +33,8 @@ type layer struct {
 	seats  []seatEntry
 	models map[string]value
 	agents []agentEntry
+	// lenses and prompts are files by the name of a lens or a template.
+	lenses, prompts map[string]PromptFile
 }
 
 // seatEntry is one entry of `seats`.
@@ -81,7 +83,8 @@ type reader struct {
 
 // parse reads a file. Every value is checked, also those that a stronger layer will outrank.
 func parse(file File) (layer, error) {
-	r := reader{file: file, layer: layer{name: file.Name, values: map[string]value{}, models: map[string]value{}}}
+	r := reader{file: file, layer: layer{name: file.Name, values: map[string]value{}, models: map[string]value{},
+		lenses: map[string]PromptFile{}, prompts: map[string]PromptFile{}}}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(file.Content, &doc); err != nil {
 		return layer{}, invalidYAML(file.Name, err)
@@ -197,11 +200,14 @@ func (r *reader) scalarOrList(k key, n *yaml.Node) (string, bool) {
 	if n.Kind == yaml.ScalarNode {
 		return n.Value, true
 	}
-	if k.kind != list || n.Kind != yaml.SequenceNode {
+	if k.kind != list && k.kind != globs || n.Kind != yaml.SequenceNode {
 		r.fault(n, "write `"+k.name+": VALUE`", "%s is no %s", k.name, k.kind)
 		return "", false
 	}
 	items, ok := r.texts(n, k.name)
+	if k.kind == globs {
+		return strings.Join(append(items, ""), "\n"), ok
+	}
 	return strings.Join(items, ","), ok
 }
 
@@ -231,6 +237,8 @@ func (r *reader) section(name string, n *yaml.Node) {
 				return
 			}
 			r.layer.models[entry] = value{text: v.Value, where: r.at(v)}
+		case "lenses", "prompts":
+			r.promptFile(name, entry, k, v)
 		case "seats":
 			r.seat(entry, k, v)
 		case "agents":

@@ -5,6 +5,7 @@ import "github.com/spf13/pflag"
 // PolicyFlags adds the flags of loop policy.
 func PolicyFlags(fs *pflag.FlagSet) {
 	addFlags(fs, policy)
+	addFlags(fs, person)
 	fs.String("reviewer", "", "the one adapter that reviews: `A`[:MODEL][@LENS]")
 	fs.StringArray("seat", nil, "one reviewer's place: `NAME=A`[:MODEL][@LENS] (repeatable)")
 }

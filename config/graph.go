@@ -86,6 +86,16 @@ func (c *Config) limits(m *convergence.Machine) {
 	c.AllowSelfReview = d.WriterExclusion != nil && !*d.WriterExclusion
 	c.RequireDiversity, c.MaxIters = d.RequireDiversity, int(d.MaxIterations)
 	c.Quorum, c.SeatConcurrency = int(d.Quorum), int(d.SeatConcurrency)
+	c.Advisory, c.Confirmer, c.Arbiter, c.Escalation = d.Advisory, nil, nil, nil
+	if d.Confirmer != nil {
+		c.Confirmer = new(laneOf(d.Confirmer.Requested))
+	}
+	if d.Arbiter != nil {
+		c.Arbiter = new(laneOf(d.Arbiter.Requested))
+	}
+	if d.Escalation != nil {
+		c.Escalation = new(laneOf(*d.Escalation))
+	}
 }
 
 // Issues turns what is wrong with a document of the convergence form into one Problem each, with the document's name.
@@ -181,8 +191,8 @@ func (a *adoption) seat(n convergence.Node, path string) {
 	}
 	if raw, ok := a.lenses[n.ID]; ok {
 		var lens string
-		if err := json.Unmarshal(raw, &lens); err != nil || !slices.Contains(Lenses(), lens) {
-			a.refuse(oneOf(lens, Lenses()), "%s/lens: unknown lens %s", path, raw)
+		if err := json.Unmarshal(raw, &lens); err != nil || !slices.Contains(a.config.lensNames(), lens) {
+			a.refuse(oneOf(lens, a.config.lensNames()), "%s/lens: unknown lens %s", path, raw)
 		}
 		seat.Lens = lens
 	}

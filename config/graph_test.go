@@ -80,7 +80,7 @@ func TestADefinitionFileDecides(t *testing.T) {
 
 func TestFlagsThatContradictADefinition(t *testing.T) {
 	for _, flag := range []string{"preset=panel", "reviewers=codex", "reviewer=codex", "seat=a=codex", "implementer=codex", "max-iters=2", "quorum=1",
-		"require-diversity", "seat-concurrency=2", "allow-self-review", "discipline=basic", "review=always"} {
+		"require-diversity", "seat-concurrency=2", "allow-self-review", "discipline=basic", "review=always", "advisory"} {
 		_, err := loadGraph(t, graphText(), false, "--"+flag)
 		name, _, _ := strings.Cut(flag, "=")
 		require.ErrorContains(t, err, "--"+name+" contradicts --definition d.json", flag)
@@ -117,7 +117,6 @@ func TestDefinitionsThatCannotRun(t *testing.T) {
 		{"a lens that is no text", `"lens":"security"`, `"lens":7`, []string{"/nodes/beta-review/data/lens: unknown lens 7"}},
 		{"an id that breaks a prompt", `{"id":"beta-review"`, `{"id":"beta review"`, []string{"/nodes/beta review: the id", "first line of a prompt"}},
 		{"an evidence path of nobody", `"docs/**","draft"`, `"drafts"`, []string{"UNREPORTED_EVIDENCE"}},
-		{"discipline full", `"note":"kept"`, `"discipline":"full"`, []string{"discipline full (d.json) is not yet supported"}},
 		{"the writer's own engine", `"provider":"bolt"`, `"provider":"acme"`, []string{"NO_VOTING_SEAT", "--allow-self-review"}},
 		{"an unreachable quorum", `"skippableSeats":[]`, `"skippableSeats":["beta-review"]`, []string{"UNREACHABLE_QUORUM"}},
 	}
@@ -140,7 +139,7 @@ func TestDefinitionsThatCannotRun(t *testing.T) {
 func TestADefinitionThatNobodyRunsMayNameWhatIsNotBuilt(t *testing.T) {
 	c, err := loadGraph(t, graphText(`"note":"kept"`, `"discipline":"full"`, `"adapter":"beta","provider":"bolt","modelFamily":"bolt-1"`, `"adapter":"gemini","provider":"google","modelFamily":"gemini"`), true)
 	require.NoError(t, err)
-	require.Len(t, c.Warnings, 2)
+	require.Len(t, c.Warnings, 1)
 }
 
 // TestOnlyTheReportedIdentityCounts: a definition may call an engine what it likes, and is told what that is worth.

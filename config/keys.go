@@ -10,6 +10,8 @@ const (
 	host scope = iota
 	// policy: what the loop does; a repository may set it too.
 	policy
+	// person: what the loop does, but only on the word of the person who runs it: these switch a protection off.
+	person
 )
 
 // kind is the form of a value.
@@ -22,7 +24,10 @@ const (
 	duration kind = "duration"
 	choice   kind = "choice"
 	list     kind = "list"
+	globs    kind = "list of globs"
+	amount   kind = "amount of money"
 	folder   kind = "folder"
+	share    kind = "share between 0 and 1"
 )
 
 // key is one setting with all its names.
@@ -48,10 +53,7 @@ func (k key) variable() string {
 	return "CONCLAVE_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-const (
-	laterReview  = "review with discipline (findings, rulings, budgets)"
-	laterSandbox = "the sandbox for agents"
-)
+const laterSandbox = "the sandbox for agents"
 
 // keys is every scalar or list setting. Structured ones (seats, agents, models) are in file.go.
 var keys = []key{
@@ -67,13 +69,28 @@ var keys = []key{
 	{name: "lint_cmd", kind: text, scope: policy, flag: "lint-cmd", usage: "a linter whose output reviewers get: `C`"},
 	{name: "review.when", kind: choice, scope: policy, flag: "review", usage: "when seats review: `verified|always`", choices: []string{"verified", "always"}, def: "verified", decided: "data.reviewWhen"},
 	{name: "review.require_findings", kind: boolean, scope: policy, decided: "data.requireFindings"},
-	{name: "review.max_findings", kind: count, scope: policy, least: 1, later: laterReview},
-	{name: "review.confirmer", kind: text, scope: policy, later: laterReview},
-	{name: "review.identity", kind: text, scope: policy, later: laterReview},
-	{name: "escalation.model", kind: text, scope: policy, later: laterReview},
-	{name: "budget.assume_tokens", kind: count, scope: policy, later: laterReview},
+	{name: "review.max_findings", kind: count, scope: policy, def: "20", least: 1},
+	{name: "review.confirmer", kind: text, scope: policy, decided: "data.confirmer"},
+	{name: "review.arbiter", kind: text, scope: policy, decided: "data.arbiter"},
+	{name: "review.identity", kind: choice, scope: policy, choices: []string{"any", "served"}, def: "any"},
+	{name: "review.size_limit", kind: count, scope: policy, def: "500"},
+	{name: "review.generated", kind: globs, scope: policy},
+	{name: "review.protected", kind: globs, scope: policy},
+	{name: "escalation.model", kind: text, scope: policy, decided: "data.escalation"},
+	{name: "rulings.reminder", kind: duration, scope: policy, def: "4h"},
+	{name: "rulings.deadline", kind: duration, scope: policy},
+	{name: "rulings.deadline_decision", kind: choice, scope: policy, choices: []string{"stand", "fix", "abort"}},
+	{name: "budget.max_tokens", kind: count, scope: policy, flag: "max-tokens", usage: "the most tokens of the whole run: `N`", least: 1},
+	{name: "budget.max_cost", kind: amount, scope: policy, flag: "max-cost", usage: "the most that the run may cost, as far as the engines tell: `USD`"},
+	{name: "budget.max_duration", kind: duration, scope: policy, flag: "max-duration", usage: "the most time for the whole run: `D`"},
+	{name: "budget.assume_tokens", kind: count, scope: policy, def: "50000", least: 1},
+	{name: "calibration.min_precision", kind: share, scope: policy, def: "0.7"},
+	{name: "calibration.min_recall", kind: share, scope: policy, def: "0.7"},
+	{name: "trust_reviewers", kind: boolean, scope: person, flag: "trust-reviewers", usage: "let reviewers gate that are not calibrated (discipline full)", def: "false"},
+	{name: "advisory", kind: boolean, scope: person, flag: "advisory", usage: "findings are repaired and reported but cannot stop the end (discipline full)", def: "false", decided: "data.advisory"},
+	{name: "allow_protected", kind: boolean, scope: person, flag: "allow-protected", usage: "let the change touch protected paths without asking", def: "false"},
 	{name: "verdict_mode", kind: choice, scope: policy, flag: "verdict-mode", usage: "how a text answer is read: `strict|heuristic`", choices: []string{"strict", "heuristic"}, def: "strict"},
-	{name: "max_iters", kind: count, scope: policy, flag: "max-iters", usage: "the most iterations: `N`", def: "3", least: 1, decided: "data.maxIterations"},
+	{name: "max_iters", kind: count, scope: policy, flag: "max-iters", usage: "the most iterations: `N` (6 under full)", def: "3", least: 1, decided: "data.maxIterations"},
 	{name: "quorum", kind: count, scope: policy, flag: "quorum", usage: "how many voting seats must accept: `N` (default: all)", least: 1, decided: "data.quorum"},
 	{name: "require_diversity", kind: boolean, scope: policy, flag: "require-diversity", usage: "the quorum must differ in provider and model family", def: "false", decided: "data.requireDiversity"},
 	{name: "seat_concurrency", kind: count, scope: policy, flag: "seat-concurrency", usage: "how many seats review at once: `N` (default: all)", least: 1, decided: "data.seatConcurrency"},
@@ -90,7 +107,7 @@ var keys = []key{
 }
 
 // sections are the structured keys.
-var sections = map[string]scope{"seats": policy, "models": policy, "agents": host}
+var sections = map[string]scope{"seats": policy, "models": policy, "lenses": policy, "prompts": policy, "agents": host}
 
 func keyNamed(name string) (key, bool) {
 	for _, k := range keys {
@@ -113,7 +130,7 @@ func names(prefix string) []string {
 		}
 	}
 	if prefix == "" {
-		found = append(found, "seats", "models", "agents")
+		found = append(found, "seats", "models", "lenses", "prompts", "agents")
 	}
 	return found
 }

@@ -39,9 +39,8 @@ func (l *loading) config() Config {
 		IdleTimeout:      l.duration("idle_timeout", 0),
 		VerifyTimeout:    l.duration("verify_timeout", 0),
 	}
-	if l.text("review.require_findings") == "" {
-		c.RequireFindings = c.Discipline == "full"
-	}
+	c.TrustReviewers, c.Advisory, c.AllowProtected = l.flag("trust_reviewers"), l.flag("advisory"), l.flag("allow_protected")
+	l.discipline(&c)
 	l.host(&c)
 	if !l.sources.HostOnly {
 		l.models(&c)
@@ -50,6 +49,8 @@ func (l *loading) config() Config {
 		} else {
 			l.lanes(&c)
 		}
+		l.defaultsOf(&c)
+		l.ineffective(c)
 		l.later(c)
 	}
 	l.effective(&c)
@@ -164,14 +165,6 @@ func (l *loading) models(c *Config) {
 // later refuses what is understood but not built yet.
 func (l *loading) later(c Config) {
 	l.withoutPlanned(c)
-	if c.Discipline == "full" {
-		what := fmt.Sprintf("discipline full (%s)", l.where["discipline"])
-		if l.preset.Discipline == "full" && l.named {
-			what = fmt.Sprintf("preset %s (%s), of discipline full,", l.preset.Name, l.where["preset"])
-		}
-		l.unsupported(Problem{What: what + " is not yet supported: it needs " + laterReview,
-			Remedy: "try it with --dry-run, or use one of the presets claude-codex, codex-claude, claude-solo, dual-review with discipline basic"})
-	}
 	if c.Host.Sandbox == "required" {
 		l.problems = append(l.problems, Problem{What: l.where["sandbox"] + " required: not yet supported, it needs " + laterSandbox, Remedy: "use auto or off"})
 	}

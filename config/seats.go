@@ -11,7 +11,7 @@ import (
 // DefaultLens is the lens of a seat that names none.
 const DefaultLens = "correctness"
 
-// Lenses lists the lenses that a seat may have.
+// Lenses lists the built-in lenses; a configuration may add its own (Config.LensFiles).
 func Lenses() []string {
 	return []string{"correctness", "security", "tests", "conventions", "contract"}
 }
@@ -133,14 +133,14 @@ func (l *loading) seat(c Config, text string, entries []seatEntry) Seat {
 		l.problems = append(l.problems, err)
 	}
 	if strings.Contains(text, "@") {
-		l.checkLens(t.lens, where)
+		l.checkLens(c, t.lens, where)
 	}
 	return Seat{Name: t.name, Lane: t.lane, Lens: t.lens}
 }
 
-func (l *loading) checkLens(lens, where string) {
-	if !slices.Contains(Lenses(), lens) {
-		l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: unknown lens %q", where, lens), Remedy: oneOf(lens, Lenses())})
+func (l *loading) checkLens(c Config, lens, where string) {
+	if !slices.Contains(c.lensNames(), lens) {
+		l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: unknown lens %q", where, lens), Remedy: oneOf(lens, c.lensNames()) + "; or name a file of your own under `lenses`"})
 	}
 }
 
@@ -178,7 +178,7 @@ func (l *loading) refine(c *Config, entries []seatEntry) {
 		s := &c.Seats[i]
 		s.Model, s.Lens = cmp.Or(s.Model, e.Model), cmp.Or(s.Lens, e.Lens)
 		if e.Lens != "" {
-			l.checkLens(e.Lens, e.Where+": seats."+e.Name+".lens")
+			l.checkLens(*c, e.Lens, e.Where+": seats."+e.Name+".lens")
 		}
 		s.Skippable = e.Skippable != nil && *e.Skippable
 		s.EvidencePaths = e.EvidencePaths
@@ -204,15 +204,21 @@ func (l *loading) unusedEntry(c Config, e seatEntry) {
 	l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: seats.%s is no seat of this run and names no adapter", e.Where, e.Name), Remedy: "add an adapter, or " + oneOf(e.Name, have)})
 }
 
+// reservedSeats are words that nodes, lanes and questions of our own use.
+var reservedSeats = []string{NodeImplement, NodeVerify, NodeRepair, LaneWriter, LaneRepair, "final", laneConfirmer, laneArbiter, "SIZE", "PROTECTED", "BUDGET"}
+
 func (l *loading) checkSeats(c Config) {
 	where := l.where["reviewers"]
 	if len(c.Seats) == 0 {
 		l.problems = append(l.problems, Problem{What: where + ": there is no reviewer", Remedy: "name one, for instance --reviewers codex"})
 	}
-	seen := map[string]bool{"implement": true, "verify": true, "repair": true, "writer": true, "final": true}
+	seen := map[string]bool{}
+	for _, name := range reservedSeats {
+		seen[name] = true
+	}
 	for _, s := range c.Seats {
 		if seen[s.Name] {
-			l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: the seat name %s is taken", where, s.Name), Remedy: "give each seat a name of its own, other than implement, verify, repair, writer, final"})
+			l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: the seat name %s is taken", where, s.Name), Remedy: "give each seat a name of its own, other than " + strings.Join(reservedSeats, ", ")})
 		}
 		seen[s.Name] = true
 		if slices.Contains(s.EvidencePaths, "") {

@@ -77,6 +77,11 @@ func (c Config) allLanes() []Lane {
 	for _, s := range c.Seats {
 		lanes = append(append(lanes, s.Lane), s.Substitutions...)
 	}
+	for _, l := range []*Lane{c.Confirmer, c.Arbiter, c.Escalation} {
+		if l != nil {
+			lanes = append(lanes, *l)
+		}
+	}
 	slices.SortFunc(lanes, func(a, b Lane) int { return strings.Compare(a.Adapter+":"+a.Model, b.Adapter+":"+b.Model) })
 	return slices.Compact(lanes)
 }
@@ -90,6 +95,11 @@ func (c Config) Adapters() []string {
 	}
 	for _, s := range c.Seats {
 		names = append(names, s.Adapter)
+	}
+	for _, l := range []*Lane{c.Confirmer, c.Arbiter} {
+		if l != nil && c.full() {
+			names = append(names, l.Adapter)
+		}
 	}
 	if c.graph != nil {
 		for _, n := range c.graph.machine.Definition().Nodes {

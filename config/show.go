@@ -21,6 +21,12 @@ func (l *loading) effective(c *Config) {
 	for _, e := range l.seatEntries() {
 		c.effective = append(c.effective, Effective{Key: "seats." + e.Name, Value: "(refines the seat)", Origin: e.Where})
 	}
+	for _, f := range c.LensFiles {
+		c.effective = append(c.effective, Effective{Key: "lenses." + f.Name, Value: f.Path, Origin: f.Where})
+	}
+	for _, f := range c.PromptFiles {
+		c.effective = append(c.effective, Effective{Key: "prompts." + f.Name, Value: f.Path, Origin: f.Where})
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		c.effective = append(c.effective, Effective{Key: "models." + name, Value: c.Models[name], Origin: "files"})
 	}
@@ -41,6 +47,10 @@ func (l *loading) setting(c Config, k key) Effective {
 		e.Value = strings.Join(c.seatTexts(), ",")
 	case "review.require_findings":
 		e.Value = strconv.FormatBool(c.RequireFindings)
+	case "max_iters":
+		e.Value = strconv.Itoa(c.MaxIters)
+	case "review.generated", "review.protected":
+		e.Value = strings.Join(splitGlobs(e.Value), ",")
 	case "store":
 		e.Value = c.Host.Store
 	case "state_dir":
@@ -79,6 +89,16 @@ func (c Config) decided(key string) string {
 		return strconv.Itoa(c.Quorum)
 	case "seat_concurrency":
 		return strconv.Itoa(c.SeatConcurrency)
+	case "advisory":
+		return strconv.FormatBool(c.Advisory)
+	case "review.confirmer":
+		return c.Confirmer.shown()
+	case "review.arbiter":
+		return c.Arbiter.shown()
+	case "escalation.model":
+		if c.Escalation != nil {
+			return c.Escalation.Model
+		}
 	}
 	return "" // there is no preset
 }
@@ -97,6 +117,13 @@ func (l Lane) text() string {
 		return l.Adapter
 	}
 	return l.Adapter + ":" + l.Model
+}
+
+func (l *Lane) shown() string {
+	if l == nil {
+		return ""
+	}
+	return l.text()
 }
 
 func (l *loading) agentLines(name string, a Agent) []Effective {

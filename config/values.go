@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,20 @@ func check(k key, where, got string) error {
 		}
 		if n < k.least {
 			return bad("write a number such as "+strconv.Itoa(k.least+2), "%d is too small, the least is %d", n, k.least)
+		}
+	case amount:
+		if n, err := strconv.ParseFloat(got, 64); err != nil || !(n > 0) || math.IsInf(n, 0) {
+			return bad("write an amount in US dollars, such as 2.50", "%q is no amount of money", got)
+		}
+	case share:
+		if n, err := strconv.ParseFloat(got, 64); err != nil || !(n >= 0 && n <= 1) {
+			return bad("write a share such as 0.7", "%q is no number from 0 to 1", got)
+		}
+	case globs:
+		for _, glob := range splitGlobs(got) {
+			if strings.HasPrefix(glob, "/") || strings.Contains("/"+glob+"/", "/../") || strings.ContainsAny(glob, "\x00\t") {
+				return bad("write a path of the repository, such as gen/** or *.pb.go", "%q is no glob of the repository", glob)
+			}
 		}
 	case duration:
 		d, err := time.ParseDuration(got)
@@ -67,4 +82,13 @@ func splitList(s string) []string {
 		}
 	}
 	return items
+}
+
+// splitGlobs reads a list of globs: one a line as a file's list gives them, where a comma may be part of a glob, else
+// between commas.
+func splitGlobs(s string) []string {
+	if !strings.Contains(s, "\n") {
+		return splitList(s)
+	}
+	return strings.FieldsFunc(s, func(r rune) bool { return r == '\n' })
 }
