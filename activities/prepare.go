@@ -55,6 +55,9 @@ func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*lo
 	if out.Excludes, err = a.Store.Put(ctx, excludes); err != nil {
 		return nil, err
 	}
+	if req.Source.Gate != nil {
+		return out, a.resolveGiven(ctx, req, source, repo, out)
+	}
 	out.AuthorName, out.AuthorEmail = source.Identity(ctx)
 	if err := a.resolveBase(ctx, req, source, repo, out); err != nil {
 		return nil, err

@@ -118,6 +118,7 @@ func (p *Progress) turn(call Call, target record.Engine, now time.Time) *TurnReq
 		VerifyCommand: p.in.Commands.Verify, VerifySummary: p.Verified.Summary,
 		IdleTimeout: p.in.Limits.IdleTimeout, Discipline: string(data.Discipline), RequireFindings: p.machine.RequireFindings(),
 		VerdictMode: p.in.VerdictMode, DryRun: p.in.DryRun, At: now,
+		FromCommits: p.isGate() && p.in.Source.Gate.FromCommits,
 	}
 }
 

@@ -153,4 +153,6 @@ type Result struct {
 	Landed     bool        `json:"landed"`
 	Branch     string      `json:"branch,omitempty"`
 	Message    string      `json:"message,omitempty"`
+	// Reusable says that a review's verdict holds for the same change under the same plan.
+	Reusable bool `json:"reusable,omitempty"`
 }

@@ -50,12 +50,16 @@ func (p *Progress) Next(now time.Time) []Call {
 		return p.wait("interrupted before the run was prepared")
 	case p.Prepared == nil:
 		return []Call{{Kind: CallPrepare, Summary: "prepare · resolve where the run starts", Prepare: &PrepareRequest{
-			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now,
+			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now, Policy: p.gatePolicy(),
 		}}}
 	}
 	commands := p.machine.Decide(p.State)
 	if len(commands) == 0 {
 		return p.fail(now, "the machine has no next command: this is a bug of Conclave, please report it with the bundle")
+	}
+	if stop, message := p.gateEnd(commands[0]); stop != "" {
+		p.settle(stop, message)
+		return p.end(now)
 	}
 	switch first := commands[0]; first.Kind {
 	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
@@ -161,8 +165,9 @@ func (p *Progress) fail(now time.Time, message string) []Call {
 	return p.end(now)
 }
 
+// changed says that there is something to land. What a gate reviews is the user's own already.
 func (p *Progress) changed() bool {
-	return p.Prepared != nil && p.Latest.Tree != "" && p.Latest.Tree != p.Prepared.Base.Tree
+	return !p.isGate() && p.Prepared != nil && p.Latest.Tree != "" && p.Latest.Tree != p.Prepared.Base.Tree
 }
 
 func (p *Progress) branch() string { return "conclave/" + p.in.RunID }

@@ -167,7 +167,7 @@ func (p *Progress) Result() Result {
 	r := p.Run
 	return Result{
 		RunID: r.RunID, Stop: r.Stop, ExitCode: r.ExitCode, Iterations: r.Iterations,
-		Landed: r.Landed, Branch: r.Branch, Message: r.Message,
+		Landed: r.Landed, Branch: r.Branch, Message: r.Message, Reusable: Reusable(r),
 	}
 }
 
