@@ -123,6 +123,8 @@ type AnswerContext struct {
 	RequireFindings bool
 	Mode            Mode // of answers that are a verdict line only
 	MaxHigh         int  // most high findings that an answer may hold; 0 means DefaultMaxHigh
+	// Recheck are the ids that a recheck must state, each once and no other. Only ParseRecheck reads it.
+	Recheck []string
 }
 
 // DefaultMaxHigh is how many high findings one answer may hold.
@@ -133,7 +135,7 @@ const DefaultMaxHigh = 20
 // unless findings are required. It never fails: an unreadable answer has Problems.
 func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
 	d := newDocument(message)
-	found := d.locate(structured)
+	found := d.locate(structured, verdictKey)
 	switch {
 	case found.problem != "":
 		return Answer{Problems: []string{found.problem}}
@@ -142,6 +144,11 @@ func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
 	case found.object == nil:
 		return byLine(message, d.verdict(c.Mode))
 	}
+	return d.byObject(found, c)
+}
+
+// byObject judges an answer that has a JSON object.
+func (d *document) byObject(found located, c AnswerContext) Answer {
 	r := reader{object: found.object}
 	answer := r.answer()
 	answer.Problems = r.problems

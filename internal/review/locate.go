@@ -3,13 +3,20 @@ package review
 import (
 	"bytes"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
 )
 
-// verdictKey is what makes a JSON object an answer.
-const verdictKey = "verdict"
+// The keys that make a JSON object the answer of a role.
+const (
+	verdictKey   = "verdict"    // review and recheck
+	confirmedKey = "confirmed"  // confirm
+	rulingsKey   = "rulings"    // arbitrate
+	fixReportKey = "fix_report" // repair
+)
 
 // located is where an answer's JSON was found.
 type located struct {
@@ -18,64 +25,75 @@ type located struct {
 	problem string // there was an attempt at an answer that cannot be read
 }
 
-// locate looks for the answer's object: the structured output, else the last fenced json block with a verdict, else
-// an object that stands unfenced in the text. A broken block that speaks of a verdict is a broken answer, not a text.
-func (d *document) locate(structured []byte) located {
-	if found, ok := asAnswer(structured); ok {
-		found.alone = true
+// locate looks for the object that holds key: the structured output, else the last fenced json block with it, else an
+// object that stands unfenced in the text. A broken block that speaks of the key is a broken answer, not a text.
+func (d *document) locate(structured []byte, key string) located {
+	for found := range d.answers(structured, key) {
 		return found
 	}
-	fences, bare := d.candidates()
-	for i := len(fences) - 1; i >= 0; i-- {
-		if found, ok := asAnswer(fences[i]); ok {
-			return found
-		}
-	}
-	for i := len(bare) - 1; i >= max(0, len(bare)-maxBare); i-- {
-		if found, ok := d.asBare(bare[i]); ok {
-			return found
-		}
-	}
 	return located{}
+}
+
+// answers yields everything that claims to be an answer with key, the one that counts first.
+func (d *document) answers(structured []byte, key string) iter.Seq[located] {
+	return func(yield func(located) bool) {
+		if found, ok := asAnswer(structured, key); ok {
+			found.alone = true
+			if !yield(found) {
+				return
+			}
+		}
+		fences, bare := d.candidates()
+		for _, fence := range slices.Backward(fences) {
+			if found, ok := asAnswer(fence, key); ok && !yield(found) {
+				return
+			}
+		}
+		for _, line := range slices.Backward(bare[max(0, len(bare)-maxBare):]) {
+			if found, ok := d.asBare(line, key); ok && !yield(found) {
+				return
+			}
+		}
+	}
 }
 
 // maxBare is how many lines that begin with a brace are tried, from the last one up.
 const maxBare = 8
 
 // asAnswer reads raw as an answer's object; ok is false where it makes no claim to be one.
-func asAnswer(raw []byte) (found located, ok bool) {
+func asAnswer(raw []byte, key string) (found located, ok bool) {
 	decoded, err := decodeObject(raw)
 	if err != nil {
-		if !mentionsVerdict(raw) {
+		if !mentions(raw, key) {
 			return located{}, false
 		}
 		return located{problem: fmt.Sprintf("the JSON answer cannot be read: %v", err)}, true
 	}
-	if _, ok := decoded[verdictKey]; !ok {
+	if _, ok := decoded[key]; !ok {
 		return located{}, false
 	}
 	return located{object: decoded}, true
 }
 
 // asBare reads an object that begins with a line of the message.
-func (d *document) asBare(line int) (found located, ok bool) {
+func (d *document) asBare(line int, key string) (found located, ok bool) {
 	raw := bytes.Join(d.raw[line-1:], []byte("\n"))
 	raw = raw[max(0, bytes.IndexByte(raw, '{')):] // behind marks that no reader sees
 	decoded, rest, err := cutObject(raw)
 	if err != nil {
-		if line == d.firstLine() && mentionsVerdict(raw) {
+		if line == d.firstLine() && mentions(raw, key) {
 			return located{problem: fmt.Sprintf("the JSON answer cannot be read: %v", err)}, true
 		}
 		return located{}, false
 	}
-	if _, ok := decoded[verdictKey]; !ok {
+	if _, ok := decoded[key]; !ok {
 		return located{}, false
 	}
 	alone := line == d.firstLine() && len(bytes.TrimSpace(rest)) == 0
 	return located{object: decoded, alone: alone}, true
 }
 
-func mentionsVerdict(raw []byte) bool { return bytes.Contains(raw, []byte(`"`+verdictKey+`"`)) }
+func mentions(raw []byte, key string) bool { return bytes.Contains(raw, []byte(`"`+key+`"`)) }
 
 // firstLine returns the 1-based number of the first line with text, 0 for none.
 func (d *document) firstLine() int {

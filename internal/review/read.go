@@ -3,6 +3,7 @@ package review
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // reader turns an answer's object into an Answer and notes every key that has the wrong form.
@@ -127,4 +128,9 @@ func get[T any](r *reader, o object, at, key string) T {
 		return zero
 	}
 	return value
+}
+
+// trimmed decodes a key whose value means nothing when it is blank: without blanks around it.
+func trimmed(r *reader, o object, at, key string) string {
+	return strings.TrimSpace(get[string](r, o, at, key))
 }

@@ -1,0 +1,80 @@
+package review
+
+import (
+	"path"
+	"strings"
+)
+
+// Mark is what identifies a finding over seats and rounds.
+type Mark struct {
+	Path string `json:"path,omitempty"`
+	// Line is 1-based, 0 where the finding names none. It moves with the code and only bounds how far a title is
+	// trusted.
+	Line  int    `json:"line,omitempty"`
+	Title string `json:"title"`
+	// Anchor is the line of code at the place, as Anchor normalises it; empty where it is unknown.
+	Anchor string `json:"anchor,omitempty"`
+}
+
+// Same reports whether two marks are one finding: in one file, with titles that say the same, at places that agree. It
+// is reflexive and symmetric. A wrong yes hides a defect and a wrong no costs a turn, so doubt says no.
+func Same(a, b Mark) bool { return alike(a, b) > 0 }
+
+// identical is how sure alike is of marks that say the very same.
+const identical = 2
+
+// alike returns how sure it is that two marks are one finding, 0 for not.
+func alike(a, b Mark) float64 {
+	if cleanPath(a.Path) != cleanPath(b.Path) {
+		return 0
+	}
+	if plain(a.Title) == plain(b.Title) && a.Line == b.Line && Anchor(a.Anchor) == Anchor(b.Anchor) {
+		return identical
+	}
+	if a.Path == "" {
+		return 0 // without a file only the very same words are the same finding
+	}
+	p := comparePlaces(a, b)
+	left, right := readTitle(a.Title), readTitle(b.Title)
+	if p.names != nil {
+		left = left.rename(p.names)
+	}
+	m := compareTitles(left, right)
+	if m.opposed || p.kind == oneLine && subjectsDiffer(left, right, p.anchor) {
+		return 0
+	}
+	if need := needs[p.kind]; m.share < need.share || m.weight < need.weight || need.named && !m.named {
+		return 0
+	}
+	return m.share
+}
+
+// need is how much two titles must share at places that relate in one way.
+type need struct {
+	share  float64 // of all weighted words, 0 to 1
+	weight float64 // of the shared words together
+	named  bool    // a name of the code must be among them
+}
+
+var needs = map[relation]need{
+	oneLine:   {share: 0.4, weight: 0.5},
+	touching:  {share: 0.5, weight: 1},
+	near:      {share: 0.6, weight: 1},
+	nearOther: {share: 0.6, weight: 2},
+	far:       {share: 0.75, weight: 2},
+	farOther:  {share: 0.8, weight: 2, named: true},
+	apart:     {share: 2}, // nothing shares so much
+}
+
+// cleanPath brings a path into the form in which two spellings of it are equal.
+func cleanPath(p string) string {
+	if p == "" {
+		return ""
+	}
+	return path.Clean(string([]rune(p)))
+}
+
+// plain is a title without what writing it twice changes.
+func plain(title string) string {
+	return strings.Join(strings.Fields(strings.ToLower(normalise([]byte(title)))), " ")
+}

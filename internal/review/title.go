@@ -1,0 +1,167 @@
+package review
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// A title's words are compared by what they mean to a reviewer: without places, inflections and filler, and with one
+// word for each of a few defects that everybody names differently.
+
+// titleWords is a finding's title in comparable form.
+type titleWords struct {
+	words map[string]bool // canonical words
+	names map[string]bool // words that stand for code: they have a capital inside, an underscore, a dot or a call
+}
+
+// places in a title say where and not what: they move with the code.
+var places = regexp.MustCompile(`(?i)\b(lines?|l)\.?\s?\d+(\s?(-|–|to|and|,)\s?\d+)*\b|[\w./-]+\.\w{1,5}:\d+(:\d+)?(-\d+)?|\(\s*\)`)
+
+// labels at the front of a title state its severity or lens.
+var labels = regexp.MustCompile(`^(?i)\W*(\[?\(?(p[0-4]|high|medium|low|critical|major|minor|blocker|nit|bug|issue|security|correctness|tests?|conventions?|contract|f\d+)\)?\]?\s*[:\-–—]\s*|\[[\w -]+\]\s*)+`)
+
+// readTitle takes a title apart.
+func readTitle(s string) titleWords {
+	t := titleWords{words: map[string]bool{}, names: map[string]bool{}}
+	s = normalise([]byte(strings.ToValidUTF8(s, " ")))
+	s = contractions.Replace(strings.ReplaceAll(s, "’", "'"))
+	if rest := labels.ReplaceAllString(s, ""); rest != "" {
+		s = rest
+	}
+	for _, word := range strings.FieldsFunc(places.ReplaceAllString(s, " "), func(r rune) bool { return !wordRune(r) && r != '.' }) {
+		word = strings.Trim(word, ".")
+		parts := parts(word)
+		if len(parts) > 1 {
+			t.names[strings.ToLower(word)] = true
+		}
+		for _, part := range parts {
+			for _, piece := range ideographs(part) {
+				if canonical := canonical(piece); canonical != "" {
+					t.words[canonical] = true
+				}
+			}
+		}
+	}
+	return t
+}
+
+// contractions keep their negation, which the split at marks would lose.
+var contractions = strings.NewReplacer("n't ", " not ", "off-by-one", "offbyone", "off by one", "offbyone", "Off-by-one", "offbyone",
+	"Off by one", "offbyone", "off-by-1", "offbyone", "c++", "cpp")
+
+// parts splits a name at dots, underscores and inner capitals, into lower-case words.
+func parts(word string) []string {
+	var all []string
+	var current []rune
+	flush := func() {
+		if len(current) > 0 {
+			all = append(all, strings.ToLower(string(current)))
+			current = nil
+		}
+	}
+	runes := []rune(word)
+	for i, r := range runes {
+		switch {
+		case r == '.' || r == '_':
+			flush()
+			continue
+		case i > 0 && unicode.IsUpper(r) && (unicode.IsLower(runes[i-1]) || unicode.IsUpper(runes[i-1]) && i+1 < len(runes) && unicode.IsLower(runes[i+1])):
+			flush()
+		}
+		current = append(current, r)
+	}
+	flush()
+	return all
+}
+
+// ideographs cuts a word of a script without blanks into pairs of signs.
+func ideographs(word string) []string {
+	runes := []rune(word)
+	if len(runes) < 3 || !unicode.In(runes[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+		return []string{word}
+	}
+	pairs := make([]string, 0, len(runes)-1)
+	for i := range len(runes) - 1 {
+		pairs = append(pairs, string(runes[i:i+2]))
+	}
+	return pairs
+}
+
+// canonical returns the word under which a word is compared, "" for filler.
+func canonical(word string) string {
+	for _, form := range []string{word, stem(word)} {
+		if filler[form] {
+			return ""
+		}
+		if meaning, ok := meanings[form]; ok {
+			return meaning
+		}
+	}
+	return stem(word)
+}
+
+// stem removes the inflections that reviewers vary most; it need not find the dictionary's form, only the same one.
+func stem(w string) string {
+	for _, suffix := range []string{"ations", "ation", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"} {
+		if rest, ok := strings.CutSuffix(w, suffix); ok && len(rest) >= 3 && !(suffix == "s" && strings.HasSuffix(rest, "s")) {
+			if n := len(rest); n > 3 && rest[n-1] == rest[n-2] && rest[n-1] != 's' && rest[n-1] != 'l' {
+				rest = rest[:n-1]
+			}
+			return rest
+		}
+	}
+	return w
+}
+
+var filler = setOf("a", "an", "the", "of", "in", "on", "at", "to", "for", "from", "by", "with", "and", "or", "is", "are", "was", "be", "been",
+	"it", "its", "this", "that", "these", "those", "as", "if", "when", "while", "then", "there", "here", "can", "could", "may", "might", "will",
+	"would", "should", "must", "does", "do", "did", "has", "have", "had", "which", "who", "into", "via", "through", "so", "also", "any", "some",
+	"all", "due", "because", "cause", "caus", "possible", "potential", "potentially", "still", "now", "code", "function", "method", "line", "new", "instead", "being",
+	"used", "use", "using", "up", "get", "make", "mak", "lead", "where", "but", "than", "case", "call", "see", "seen", "happen", "occur")
+
+// meanings gives one word to what is called by many. Keys are words or stems.
+var meanings = groups(
+	"none", "nil null none undefined nullptr nullable",
+	"absent", "missing miss no not never without lack lacking absent omit omitted omits forget forgotten forgot forgets cannot",
+	"dismissed", "ignore ignored ignoring swallow swallowed drop dropped discard discarded unchecked unhandled suppress suppressed",
+	"twice", "twice double doubly duplicate duplicated repeated repeatedly again",
+	"crash", "panic panics crash crashes abort segfault blow",
+	"fault", "error err errors exception failure fail fails failed failing",
+	"deref", "deref dereference dereferenced dereferencing dereferences",
+	"divide", "divide division divides dividing divisor denominator zerodivision zerodivisionerror",
+	"write", "write writes written writing assign assignment assigned assigning store stored insert insertion",
+	"leak", "leak leaked leaks unclosed",
+	"close", "close closed closing closes",
+	"bounds", "bound bounds index indexes indices range outofrange oob offbyone",
+	"race", "race races racy concurrent concurrently concurrency unsynchronised unsynchronized",
+	"traverse", "traversal traverse dotdot escape escapes escaping outside",
+	"validate", "validate validated validation validates verify verified sanitise sanitize sanitised sanitized sanitization unsanitised unsanitized unvalidated",
+	"inject", "injection inject injected injectable interpolated interpolation concatenated concatenation",
+	"secret", "secret secrets password passwords credential credentials token tokens apikey",
+	"log", "log logs logged logging print printed prints",
+	"assert", "assert asserts assertion assertions asserted",
+	"empty", "empty blank",
+	"remove", "remove removed removes delete deleted deletes removal deletion",
+	"timeout", "timeout timeouts deadline",
+	"forever", "infinite forever endless endlessly hang hangs unbounded hung",
+	"lock", "lock locked locks mutex",
+	"deadlock", "deadlock deadlocks deadlocked",
+	"config", "config configuration configurations settings setting",
+	"initialise", "initialise initialize initialised initialized initialization uninitialised uninitialized",
+	"dir", "dir directory folder directories folders",
+	"param", "param parameter argument arg params parameters arguments args",
+	"wrong", "wrong incorrect incorrectly wrongly invalid bad broken",
+	"test", "test tests tested testing untested",
+)
+
+// groups reads pairs of a meaning and the words that have it.
+func groups(pairs ...string) map[string]string {
+	all := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		for _, word := range strings.Fields(pairs[i+1]) {
+			all[word] = pairs[i]
+		}
+	}
+	return all
+}
