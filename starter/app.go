@@ -52,7 +52,7 @@ func (a *app) root() *cobra.Command {
 		a.resumeCommand(), a.cancelCommand(), a.presetsCommand(), a.adaptersCommand(), a.doctorCommand(), a.devCommand(),
 		a.configCommand(), a.verdictCommand(), a.versionCommand(), a.decideCommand(),
 	)
-	root.AddCommand(laterCommands()...)
+	root.AddCommand(laterCommands(root)...)
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.helpful(root)
 	return root

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// laterCommands exist by name, so that nobody takes a refusal for a typing error. No help offers them.
-func laterCommands() []*cobra.Command {
+// laterCommands exist by name, so that nobody takes a refusal for a typing error. No help offers them. What root has already is left out.
+func laterCommands(root *cobra.Command) []*cobra.Command {
 	var commands []*cobra.Command
 	for _, c := range []struct{ use, short string }{
 		{"review [flags]", "review a change that exists already (not yet supported)"},
@@ -14,12 +16,15 @@ func laterCommands() []*cobra.Command {
 		{"calibrate CASES...", "measure reviewers over labelled changes (not yet supported)"},
 		{"lint-prompts", "look for steering in prompts (not yet supported)"},
 	} {
-		commands = append(commands, &cobra.Command{
+		later := &cobra.Command{
 			Use: c.use, Short: c.short, DisableFlagParsing: true, Hidden: true,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				return usage("`starter run` carries a requirement to convergence", "%s is not yet supported", cmd.CommandPath())
 			},
-		})
+		}
+		if !slices.ContainsFunc(root.Commands(), func(known *cobra.Command) bool { return known.Name() == later.Name() }) {
+			commands = append(commands, later)
+		}
 	}
 	return commands
 }
@@ -31,12 +36,6 @@ type laterFlag struct {
 }
 
 var laterFlags = []laterFlag{
-	{name: "trust-reviewers", usage: "let reviewers gate that are not calibrated", boolean: true},
-	{name: "advisory", usage: "findings cannot stop the end", boolean: true},
-	{name: "allow-protected", usage: "let writers change protected paths", boolean: true},
-	{name: "max-tokens", usage: "budget: `N` tokens"},
-	{name: "max-cost", usage: "budget: `USD`"},
-	{name: "max-duration", usage: "budget: `D`"},
 	{name: "isolate-home", usage: "give agents a home folder of their own", boolean: true},
 	{name: "writer-session", usage: "the session of a repair turn: `resume|fresh`"},
 }

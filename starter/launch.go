@@ -159,10 +159,13 @@ func input(ctx context.Context, p *plan, e runindex.Entry, artifacts store.Store
 		Limits: loop.Limits{WriterTimeout: p.config.WriterTimeout, ReaderTimeout: p.config.ReaderTimeout,
 			VerifyTimeout: p.config.VerifyTimeout, IdleTimeout: p.config.IdleTimeout},
 		Queues:      loop.Queues{Source: workflows.SourceQueue(e.RunID), Agents: workflows.RunQueue(e.RunID)},
-		VerdictMode: p.config.VerdictMode, DryRun: p.flags.dryRun, SelfReviewed: p.selfReviewed, Lenses: p.config.Lenses(),
+		VerdictMode: p.config.VerdictMode, DryRun: p.flags.dryRun, SelfReviewed: p.selfReviewed, Lenses: p.config.Lenses(), Budget: p.budget(),
 	}
 	if !e.Local() {
 		in.Queues.Agents, in.Queues.Shared = workflows.AgentQueueOf(e.TaskQueue), true
+	}
+	if in.Policy, err = p.policy(ctx, artifacts); err != nil {
+		return in, err
 	}
 	if p.config.Design {
 		t := p.identify(p.config.Designer)
@@ -184,7 +187,7 @@ func checkSize(in loop.Input) error {
 		return err
 	}
 	if len(raw) > inputBytes {
-		return usage("shorten commands, evidence paths or the list of constraints", "the run's description is %d bytes, the limit is %d", len(raw), inputBytes)
+		return usage("shorten commands, evidence paths, review.generated, review.protected or the list of constraints", "the run's description is %d bytes, the limit is %d", len(raw), inputBytes)
 	}
 	return nil
 }

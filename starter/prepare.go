@@ -54,6 +54,10 @@ type plan struct {
 	selfReviewed bool
 	identify     config.Identify
 	constraints  []constraint
+	// lenses and templates are the user's own texts that stand in prompts.
+	lenses, templates []promptText
+	// uncalibrated names the voting seats that gate on trust alone.
+	uncalibrated []string
 	// folder says what is copied of a directory that is no repository.
 	folder string
 	// dirty waits for the list of uncommitted paths.
@@ -70,7 +74,7 @@ func prepare(ctx context.Context, cmd *cobra.Command, p *plan) error {
 	if err := refuseLater(cmd.Flags()); err != nil {
 		return err
 	}
-	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.checkFolder, p.load, p.compile, p.readConstraints}
+	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.checkFolder, p.load, p.readPrompts, p.compile, p.checkCalibration, p.readConstraints}
 	for _, step := range steps {
 		if err := step(ctx, cmd); err != nil {
 			return err
@@ -148,7 +152,7 @@ func (p *plan) compile(context.Context, *cobra.Command) error {
 		return err
 	}
 	p.selfReviewed = config.SelfReviewed(p.machine.Definition())
-	p.resolved, err = resolvePlan(p.machine, p.config)
+	p.resolved, err = resolvePlan(p)
 	return err
 }
 

@@ -2,13 +2,18 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"conclave/config"
+	"conclave/internal/agent"
 )
+
+// seatsOfALine is how many seats stand in one line of the table.
+const seatsOfALine = 2
 
 func (a *app) presetsCommand() *cobra.Command {
 	var asJSON bool
@@ -20,29 +25,38 @@ func (a *app) presetsCommand() *cobra.Command {
 			}
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "PRESET\tIMPLEMENTER\tSEATS\tNOTES")
-			var later []string
 			for _, p := range config.Presets() {
-				if p.Discipline == "full" {
-					later = append(later, p.Name)
-					continue
+				seats, notes := p.Reviewers, presetNotes(p)
+				if len(seats) <= seatsOfALine {
+					seats, notes = []string{strings.Join(seats, ", ")}, []string{strings.Join(notes, "; ")}
 				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, p.Implementer, strings.Join(p.Reviewers, ", "), strings.Join(presetNotes(p), "; "))
+				fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", p.Name, p.Implementer, seats[0], nth(notes, 0))
+				for i := 1; i < max(len(seats), len(notes)); i++ {
+					fmt.Fprintf(table, "\t\t%s\t%s\n", nth(seats, i), nth(notes, i))
+				}
 			}
-			if err := table.Flush(); err != nil || len(later) == 0 {
-				return err
-			}
-			a.print("\nnot yet supported (discipline full): %s; `starter plan` shows them", strings.Join(later, ", "))
-			return nil
+			return table.Flush()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
 
+// nth is an entry of a list, "" beyond its end.
+func nth(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return ""
+}
+
 func presetNotes(p config.Preset) []string {
 	var notes []string
 	if p.Name == config.DefaultPreset {
 		notes = append(notes, "default")
+	}
+	if p.Discipline == "full" {
+		notes = append(notes, "discipline full")
 	}
 	if p.SelfReview {
 		notes = append(notes, "self-reviewed")
@@ -52,6 +66,11 @@ func presetNotes(p config.Preset) []string {
 	}
 	if p.Diversity {
 		notes = append(notes, "diverse")
+	}
+	for _, name := range agent.Planned() {
+		if slices.ContainsFunc(p.Reviewers, func(seat string) bool { return seat == name || strings.HasPrefix(seat, name+"@") }) {
+			notes = append(notes, name+" not yet supported")
+		}
 	}
 	return notes
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -96,25 +95,9 @@ func policyFile(ctx context.Context, source *gitrepo.Source, base gitrepo.Commit
 
 // baseFile reads a file of the base commit, or of a directory that is no repository.
 func baseFile(ctx context.Context, source *gitrepo.Source, base gitrepo.Commit, path string) ([]byte, bool, error) {
-	if !source.IsRepository() {
-		content, err := os.ReadFile(filepath.Join(source.Root(), path))
-		if errors.Is(err, os.ErrNotExist) {
-			return nil, false, nil
-		}
-		return content, err == nil, err
-	}
-	dir, err := os.MkdirTemp("", "conclave-base-")
-	if err != nil {
-		return nil, false, err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	repo, err := gitrepo.CreateRunRepo(ctx, gitrepo.RunRepoOptions{
-		Dir: filepath.Join(dir, "repo.git"), Alternates: []string{source.ObjectsDir()}, ObjectFormat: source.ObjectFormat(),
-	})
-	if err != nil {
-		return nil, false, err
-	}
-	return repo.File(ctx, base.ID, path)
+	reader := baseReader{source: source, base: base}
+	defer reader.close()
+	return reader.file(ctx, path)
 }
 
 // sourceFault turns a condition of the user's directory into a usage error.
