@@ -161,9 +161,9 @@ func (l *lab) read(path string) string {
 
 // note is one line of the ledger.
 type note struct {
-	What, As, Role, Run, Round, Seat string
-	PID                              int
-	At                               int64
+	What, As, Role, Run, Round, Seat, Lens, Evidence, Findings, Model string
+	PID                                                               int
+	At                                                                int64
 }
 
 func (l *lab) notes() []note {

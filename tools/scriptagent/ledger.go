@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -25,7 +26,9 @@ type note struct {
 	Findings string `json:"findings"`
 	// Step is the key of the script's step that was played, "" where none fits.
 	Step string `json:"step"`
-	PID  int    `json:"pid"`
+	// Model is what the CLI was called with, "" for its default.
+	Model string `json:"model"`
+	PID   int    `json:"pid"`
 	// At is in milliseconds since 1970.
 	At int64 `json:"at"`
 }
@@ -33,9 +36,17 @@ type note struct {
 func (c call) line(what string, s step, head header) ([]byte, error) {
 	raw, err := json.Marshal(note{
 		What: what, As: c.as, Role: head["role"], Run: head["run"], Round: head["round"], Seat: head["seat"], Lens: head["lens"],
-		Evidence: head["evidence"], Findings: head["findings"], Step: s.key, PID: os.Getpid(), At: time.Now().UnixMilli(),
+		Evidence: head["evidence"], Findings: head["findings"], Step: s.key, Model: c.model(), PID: os.Getpid(), At: time.Now().UnixMilli(),
 	})
 	return append(raw, '\n'), err
+}
+
+func (c call) model() string {
+	i := slices.IndexFunc(c.rest, func(arg string) bool { return arg == "--model" || arg == "-m" })
+	if i < 0 || i+1 >= len(c.rest) {
+		return ""
+	}
+	return c.rest[i+1]
 }
 
 // begin chooses the step to play and writes down that it starts. The lock makes

@@ -57,8 +57,8 @@ func (c claude) model(s step) string {
 	if s.Model != "" {
 		return s.Model
 	}
-	if i := slices.Index(c.rest, "--model"); i >= 0 && i+1 < len(c.rest) {
-		return c.rest[i+1]
+	if model := c.call.model(); model != "" {
+		return model
 	}
 	return "claude-sonnet-4-5"
 }
