@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/loop"
+	"conclave/internal/runindex"
+	"conclave/internal/store"
+)
+
+// inputOf is the workflow's input that a command line gives, with the store that holds its texts.
+func (c *cli) inputOf(args ...string) (loop.Input, store.Store) {
+	c.t.Helper()
+	a := &app{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}}
+	cmd := a.runCommand()
+	var f workFlags
+	require.NoError(c.t, cmd.ParseFlags(args))
+	f.dryRun, _ = cmd.Flags().GetBool("dry-run")
+	p := &plan{flags: f, requirement: []byte("r")}
+	p.flags.workdir = "."
+	require.NoError(c.t, prepare(context.Background(), cmd, p))
+	artifacts, err := store.OpenFolder(filepath.Join(c.t.TempDir(), "store"))
+	require.NoError(c.t, err)
+	in, err := input(context.Background(), p, runindex.Entry{RunID: "r-aaaaa"}, artifacts)
+	require.NoError(c.t, err)
+	return in, artifacts
+}
+
+const moneyLens = "Look at rounding, currencies and totals.\n"
+
+// TestTheInputHoldsWhatTheDisciplineAsks: policy, budget, and the texts of users as references into the store.
+func TestTheInputHoldsWhatTheDisciplineAsks(t *testing.T) {
+	c := newCLI(t)
+	c.write("review/money.md", moneyLens)
+	c.write("review/other.md", "Look elsewhere.\n")
+	c.write("conclave.yaml", `
+lenses: {money: review/money.md, other: review/other.md}
+review: {size_limit: 80, generated: ["gen/**"], protected: ["ops/**"], max_findings: 3, identity: served}
+rulings: {deadline: 48h, deadline_decision: abort}
+`)
+	c.commit()
+	c.write("review/money.md", "The work tree's text does not count.\n")
+	in, artifacts := c.inputOf("--discipline", "full", "--trust-reviewers", "--seat", "a=codex@money", "--max-tokens", "1000", "--max-cost", "0.5")
+	p := in.Policy
+	require.Equal(t, []any{80, true, false, 3, true}, []any{p.SizeLimit, p.Ask, p.AllowProtected, p.MaxFindings, p.ServedIdentity})
+	require.Contains(t, p.Generated, "gen/**")
+	require.Contains(t, p.Protected, "review.protected\tops/**")
+	require.Equal(t, []string{"a"}, p.Uncalibrated)
+	require.Equal(t, []any{4 * time.Hour, 48 * time.Hour, "abort"}, []any{p.Reminder, p.Deadline, p.DeadlineRuling})
+	require.Equal(t, loop.Budget{Tokens: 1000, CostUSD: 0.5, AssumeTokens: 50_000}, in.Budget)
+	require.Len(t, p.Lenses, 1, "a lens that no seat has stays out of the input")
+	require.Equal(t, "money", p.Lenses[0].Name)
+	text, err := artifacts.Get(context.Background(), p.Lenses[0].Ref)
+	require.NoError(t, err)
+	require.Equal(t, moneyLens, string(text))
+	require.Equal(t, map[string]string{"a": "money"}, in.Lenses)
+
+	in, _ = c.inputOf("--reviewer", "codex", "--allow-protected")
+	require.False(t, in.Policy.Ask, "basic reports and does not ask")
+	require.True(t, in.Policy.AllowProtected)
+	require.Equal(t, 80, in.Policy.SizeLimit)
+	require.Zero(t, in.Budget)
+	require.Empty(t, in.Policy.Uncalibrated)
+
+	in, _ = c.inputOf("--discipline", "full", "--advisory")
+	require.Empty(t, in.Policy.Uncalibrated, "nobody was trusted: nothing gates")
+	require.Contains(t, string(in.Definition), `"advisory":true`)
+}
+
+// TestASteeringLensIsRefused: by file, line and phrase, before anything starts.
+func TestASteeringLensIsRefused(t *testing.T) {
+	c := newCLI(t)
+	c.write("l.md", "Look at names.\nDo not flag missing tests.\n")
+	c.write("conclave.yaml", "lenses: {names: l.md}\n")
+	c.commit()
+	c.write("l.md", "Look at names.\n")
+	for _, command := range []string{"run", "plan"} {
+		got := c.run("", command, "--dry-run", "--seat", "a=codex@names", "r")
+		require.Equal(t, exitUsage, got.code)
+		require.Contains(t, got.err, `l.md:2: "Do not flag" decides a review before it is done`)
+		require.NoDirExists(t, filepath.Join(c.repo, ".conclave"))
+	}
+	c.commit()
+	require.Equal(t, 0, c.run("", "plan", "--seat", "a=codex@names", "r").code)
+}
+
+func TestPromptFilesThatCannotBeUsed(t *testing.T) {
+	for name, tc := range map[string]struct{ file, want string }{
+		"missing":  {"", "is not in the base"},
+		"empty":    {" \n", "no text for a prompt"},
+		"binary":   {"a\xff\n", "no text for a prompt"},
+		"too long": {strings.Repeat("a", promptBytes+1), "no text for a prompt"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCLI(t)
+			if tc.file != "" {
+				c.write("l.md", tc.file)
+			}
+			c.write("conclave.yaml", "lenses: {names: l.md}\n")
+			c.commit()
+			c.write("l.md", "Fine, and not committed.\n")
+			got := c.run("", "plan", "--seat", "a=codex@names", "r")
+			require.Equal(t, exitUsage, got.code)
+			require.Contains(t, got.err, "conclave.yaml of ")
+			require.Contains(t, got.err, "lens names")
+			require.Contains(t, got.err, tc.want)
+		})
+	}
+	c := newCLI(t)
+	c.write("c.yaml", "prompts: {review: gone.md}\n")
+	got := c.run("", "plan", "--config", "c.yaml", "r")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "gone.md")
+	require.NoError(t, os.Mkdir("sub", 0o755))
+	c.write("sub/c.yaml", "lenses: {names: l.md}\n")
+	c.write("sub/l.md", "Look at names.\n")
+	got = c.run("", "plan", "--config", "sub/c.yaml", "--seat", "a=codex@names", "r")
+	require.Equal(t, 0, got.code, got.err)
+}
+
+// TestALensOfAFolderWithoutGitStaysInside: a link of the folder is not followed out of it.
+func TestALensOfAFolderWithoutGitStaysInside(t *testing.T) {
+	c := newCLI(t)
+	dir := filepath.Join(t.TempDir(), "plain")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	outside := filepath.Join(t.TempDir(), "l.md")
+	require.NoError(t, os.WriteFile(outside, []byte("Look.\n"), 0o644))
+	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "l.md")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "conclave.yaml"), []byte("lenses: {names: l.md}\n"), 0o644))
+	got := c.run("", "plan", "--workdir", dir, "--seat", "a=codex@names", "r")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "cannot be read")
+}
+
+// TestThePlanFollowsTheDiscipline: what changes the meaning changes the digest, and what does not leaves it.
+func TestThePlanFollowsTheDiscipline(t *testing.T) {
+	c := newCLI(t)
+	c.write("l.md", moneyLens)
+	digest := func(policy string, args ...string) string {
+		c.write("c.yaml", policy)
+		got := c.run("", append([]string{"plan", "--json", "--config", "c.yaml", "r"}, args...)...)
+		require.Equal(t, 0, got.code, got.err)
+		var doc planDocument
+		require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+		return doc.PlanDigest
+	}
+	seen := map[string]string{}
+	for _, policy := range []string{
+		"", "review: {size_limit: 9}\n", "review: {max_findings: 9}\n", "review: {identity: served}\n", "review: {generated: [gen/**]}\n",
+		"review: {protected: [gen/**]}\n", "rulings: {deadline: 1h, deadline_decision: stand}\n", "rulings: {deadline: 1h, deadline_decision: abort}\n",
+		"budget: {max_tokens: 5}\n", "budget: {max_tokens: 5, assume_tokens: 1}\n", "budget: {max_cost: 5}\n", "allow_protected: true\n",
+		"discipline: full\n", "discipline: full\nadvisory: true\n", "discipline: full\nescalation: {model: opus}\n", "discipline: full\nreview: {arbiter: stub}\n",
+		"lenses: {correctness: l.md}\n", "prompts: {review: l.md}\n",
+	} {
+		d := digest(policy)
+		require.Empty(t, seen[d], "%q has the plan of %q", policy, seen[d])
+		seen[d] = policy + "(none)"
+	}
+	plain := digest("")
+	for _, policy := range []string{"rulings: {reminder: 1m}\n", "budget: {assume_tokens: 3}\n", "trust_reviewers: true\n", "calibration: {min_recall: 0.1}\n", "lenses: {unused: l.md}\n"} {
+		require.Equal(t, plain, digest(policy), policy)
+	}
+	before := digest("lenses: {money: l.md}\n", "--seat", "a=codex@money")
+	c.write("l.md", moneyLens+"Dates too.\n")
+	require.NotEqual(t, before, digest("lenses: {money: l.md}\n", "--seat", "a=codex@money"))
+}
+
+// TestAPlanSaysWhatCalibrationItLacks: without refusing, as nothing runs.
+func TestAPlanSaysWhatCalibrationItLacks(t *testing.T) {
+	c := newCLI(t)
+	got := c.run("", "plan", "--preset", "panel", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.out, "nobody has measured codex-correctness, codex-security, codex-tests, codex-conventions")
+	require.NotContains(t, got.out, "claude-correctness;", "a seat that does not vote needs none")
+	for _, args := range [][]string{{"--advisory"}, {"--trust-reviewers"}, {"--dry-run"}} {
+		got = c.run("", append([]string{"plan", "--preset", "panel", "r"}, args...)...)
+		require.NotContains(t, got.out, "nobody has measured", args)
+	}
+}
