@@ -25,7 +25,10 @@ func (p *Progress) designCall(now time.Time) Call {
 
 // writerCall asks for an implement or a repair turn.
 func (p *Progress) writerCall(call *Call, command convergence.Command, now time.Time) {
-	target := p.requested(call.NodeID)
+	target, input := p.requested(call.NodeID), decode[convergence.DispatchInput](command.Input)
+	if escalation := p.machine.Definition().Data.Escalation; input.Escalated && escalation != nil {
+		target = engine(*escalation)
+	}
 	turn := "implement"
 	p.Run.Iteration = int(p.State.Restarts) + 1
 	if p.machine.Role(call.NodeID) == convergence.RoleRepair {
@@ -37,8 +40,10 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
 	request.Turn, request.Writing, request.Timeout = turn, true, p.in.Limits.WriterTimeout
+	request.Protected, request.Generated = p.in.Policy.Protected, p.in.Policy.Generated
 	if turn == "repair" {
-		request.Feedback = p.feedback(command)
+		request.Feedback = p.feedback(input)
+		request.Escalated, request.ReportOnly = input.Escalated, input.Reask
 	}
 	call.Turn, call.Summary = request, summary(request)
 }
@@ -62,10 +67,16 @@ func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Ti
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
 	request.Turn, request.Seat, request.Lens = turn, seat, p.in.Lenses[call.NodeID]
-	request.Scope, request.Findings = input.Scope, input.Recheck
-	request.Timeout = p.in.Limits.ReaderTimeout
-	if view, ok := p.machine.SeatView(p.State, seat); ok {
-		request.Evidence = convergence.Token(view)
+	request.Scope, request.Timeout, request.Evidence = input.Scope, p.in.Limits.ReaderTimeout, p.token(seat)
+	switch input.Scope {
+	case convergence.ScopeFix:
+		request.Findings, request.Open = input.Recheck, p.knownAll(input.Recheck)
+		request.Since, request.FixReport = p.Judged[seat], p.FixReport
+	case convergence.ScopeFinal:
+		left := 0
+		if request.Log, left = p.logged(); left > 0 {
+			p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("step %s: the log is too long for one prompt: %d findings, the least weighty, are left out", call.Step, left))
+		}
 	}
 	request.Reask = p.Answers[seat].Problem
 	call.Turn, call.Summary = request, summary(request)
@@ -87,7 +98,25 @@ func (p *Progress) questionCall(call *Call, command convergence.Command, now tim
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
 	request.Turn, request.Seat, request.Findings, request.Timeout = turn, call.NodeID, input.Findings, p.in.Limits.ReaderTimeout
+	request.Open, request.Evidence = p.knownAll(input.Findings), p.token(finalSeat)
+	if request.Rebuttal = input.Rebuttal; input.Rebuttal {
+		request.FixReport = p.FixReport
+	}
+	call.Proof, request.Reask = input.Proof, p.Answers[questionKey(request)].Problem
 	call.Turn, call.Summary = request, summary(request)
+}
+
+// token names the evidence that an answer is about: what the seat watches of
+// it, or the bare tree while no verifier has proved anything.
+func (p *Progress) token(seat string) string {
+	view, ok := p.machine.SeatView(p.State, seat)
+	if !ok && seat == finalSeat {
+		view, ok = convergence.Evidence{WorkspaceFingerprint: p.Latest.Tree}, true
+	}
+	if !ok {
+		return ""
+	}
+	return convergence.Token(view)
 }
 
 // decode reads what the machine wrote.
@@ -117,6 +146,7 @@ func (p *Progress) turn(call Call, target record.Engine, now time.Time) *TurnReq
 		Requirement: p.in.Requirement, Constraints: p.in.Constraints, Lint: p.Verified.Lint,
 		VerifyCommand: p.in.Commands.Verify, VerifySummary: p.Verified.Summary,
 		IdleTimeout: p.in.Limits.IdleTimeout, Discipline: string(data.Discipline), RequireFindings: p.machine.RequireFindings(),
+		Lenses: p.in.Policy.Lenses, Prompts: p.in.Policy.Prompts, MaxFindings: p.in.Policy.MaxFindings,
 		VerdictMode: p.in.VerdictMode, DryRun: p.in.DryRun, At: now,
 		FromCommits: p.isGate() && p.in.Source.Gate.FromCommits,
 	}
@@ -129,20 +159,31 @@ func (p *Progress) workspace() Workspace {
 	}
 }
 
-// feedback gathers what a repair must answer: the message of every seat whose
-// finding the machine hands over, and the verifier's failure when the gate was not met.
-func (p *Progress) feedback(command convergence.Command) Feedback {
-	input := decode[convergence.DispatchInput](command.Input)
+// feedback gathers what a repair must answer: under full the findings that
+// stand, else the message of every seat whose finding the machine hands over;
+// and the verifier's failure when the gate was not met.
+func (p *Progress) feedback(input convergence.DispatchInput) Feedback {
 	var out Feedback
-	seen := map[string]bool{}
-	for _, finding := range *input.Findings {
-		if final := p.Answers[finding.Seat].Final; !seen[finding.Seat] && !final.IsZero() {
-			out.Blocks = append(out.Blocks, NamedRef{Name: finding.Seat, Ref: final})
-		}
-		seen[finding.Seat] = true
+	if p.full() {
+		out.Findings = p.repairable(*input.Findings)
+		p.tellUnconfirmable()
+	} else {
+		out.Blocks = p.blocks(*input.Findings)
 	}
 	if input.GateMet == nil || !*input.GateMet {
 		out.Failure = p.Verified.Failure
+	}
+	return out
+}
+
+func (p *Progress) blocks(findings []convergence.Blocking) []NamedRef {
+	var out []NamedRef
+	seen := map[string]bool{}
+	for _, finding := range findings {
+		if final := p.Answers[finding.Seat].Final; !seen[finding.Seat] && !final.IsZero() {
+			out = append(out, NamedRef{Name: finding.Seat, Ref: final})
+		}
+		seen[finding.Seat] = true
 	}
 	return out
 }

@@ -32,6 +32,8 @@ type Call struct {
 	Step     string
 	Position string
 	NodeID   string
+	// Proof is how strong a confirmation would be.
+	Proof string
 
 	Prepare *PrepareRequest
 	Turn    *TurnRequest
@@ -65,11 +67,12 @@ func (p *Progress) Next(now time.Time) []Call {
 	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
 		return p.dispatch(commands, now)
 	case convergence.KindPause:
+		p.Run.Unresolved = p.unresolved(first)
 		return p.wait(first.Reason)
 	case convergence.KindAsk:
 		return p.ask(first, now)
 	case convergence.KindComplete:
-		p.settle(stopOfOutput(first.Output), "")
+		p.settle(stopOfOutput(first.Output), p.advice(first.Output))
 		return p.end(now)
 	case convergence.KindFail:
 		p.settle(stopOf(first.Code), p.explain(first))

@@ -8,6 +8,7 @@ import (
 	"conclave/internal/artifact"
 	"conclave/internal/convergence"
 	"conclave/internal/record"
+	"conclave/internal/review"
 )
 
 // CarrySchema is the version of the state that continue-as-new carries.
@@ -27,6 +28,14 @@ type Carry struct {
 	Designed bool `json:"designed"`
 	// Answers holds each seat's last message and its last problem.
 	Answers map[string]answer `json:"answers,omitempty"`
+	// Ledger holds what was found under the full discipline; the machine's state says what became of it.
+	Ledger review.Ledger `json:"ledger,omitzero"`
+	// Confirmations says who confirmed a finding, by its id.
+	Confirmations map[string]confirmation `json:"confirmations,omitempty"`
+	// Judged is the snapshot that each seat judged last: where a recheck's diff starts.
+	Judged map[string]Snapshot `json:"judged,omitempty"`
+	// FixReport is what the last repair reported.
+	FixReport artifact.Ref `json:"fix_report,omitzero"`
 	// Verified is what the last verify step left for prompts.
 	Verified verified `json:"verified"`
 	// Failure is why a step outside the machine ended the run.
@@ -99,8 +108,9 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 	}
 	p.Carry = Carry{
 		Schema: CarrySchema, State: machine.Initial(), Designed: in.Designer == nil, Started: started,
-		Answers: map[string]answer{}, Run: newRecord(in, machine, workflowID, started),
+		Run: newRecord(in, machine, workflowID, started),
 	}
+	p.makeMaps()
 	return p, nil
 }
 
@@ -108,6 +118,12 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 func (p *Progress) makeMaps() {
 	if p.Answers == nil {
 		p.Answers = map[string]answer{}
+	}
+	if p.Confirmations == nil {
+		p.Confirmations = map[string]confirmation{}
+	}
+	if p.Judged == nil {
+		p.Judged = map[string]Snapshot{}
 	}
 	if p.Run.Artifacts == nil {
 		p.Run.Artifacts = map[string]artifact.Ref{}
@@ -125,6 +141,7 @@ func newRecord(in Input, machine *convergence.Machine, workflowID string, starte
 			MaxConcurrency: int(bounds.MaxConcurrency.Value),
 		},
 		MaxIters: int(machine.Definition().Data.MaxIterations), DryRun: in.DryRun, SelfReviewed: in.SelfReviewed,
+		Advisory: machine.Definition().Data.Advisory, Uncalibrated: in.Policy.Uncalibrated,
 		StartedAt: started.UTC().Format(time.RFC3339), Notes: notes,
 		Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
 		Refused: []record.RefusedRuling{}, Changed: []record.Change{}, Artifacts: map[string]artifact.Ref{},
@@ -156,6 +173,7 @@ func (p *Progress) Status(now time.Time) record.Status {
 // Record is the run record at a moment.
 func (p *Progress) Record(now time.Time) record.Run {
 	run := p.Run
+	run.Findings = p.dispositions()
 	if !run.Stop.Final() {
 		run.TotalMS = now.Sub(p.Started).Milliseconds()
 	}

@@ -40,7 +40,8 @@ func (p *Progress) Resumed() {
 	asked := *p.ResumeAsked
 	p.Waits++
 	p.Interrupted, p.ResumeAsked = false, nil
-	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
+	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode, p.Run.Unresolved = "", "", 0, nil
+	before := p.standings()
 	if asked.Reopen != "" {
 		p.event(convergence.EventSeatReopened, map[string]any{"seatId": asked.Reopen})
 	}
@@ -49,4 +50,6 @@ func (p *Progress) Resumed() {
 		p.Run.Notes = append(p.Run.Notes, "seat "+asked.Waive+" was waived: "+asked.Reason)
 	}
 	p.event(convergence.EventRunResumed, map[string]any{"reason": asked.Reason})
+	p.tellSettled(before, "after the pause")
+	p.Run.Findings = p.dispositions()
 }

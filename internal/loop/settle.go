@@ -3,6 +3,7 @@ package loop
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"conclave/internal/convergence"
@@ -21,13 +22,46 @@ var stops = map[string]record.Stop{
 // stopOfOutput reads how a complete run ended. An outcome that is not known here is no success.
 func stopOfOutput(output json.RawMessage) record.Stop {
 	switch decode[convergence.CompleteOutput](output).Outcome {
-	case convergence.EndConverged:
+	case convergence.EndConverged, convergence.EndAdvisory: // the record is marked as advisory
 		return record.Converged
 	case convergence.EndRuled:
 		return record.Ruled
 	default:
 		return record.StepFailed
 	}
+}
+
+// advice says of an advisory run that ended which findings could not stop it.
+func (p *Progress) advice(output json.RawMessage) string {
+	out := decode[convergence.CompleteOutput](output)
+	if out.Outcome != convergence.EndAdvisory {
+		return ""
+	}
+	var ids []string
+	for _, finding := range out.Findings {
+		ids = append(ids, finding.ID)
+	}
+	return fmt.Sprintf("the reviewers only advise: these findings stand and did not stop the end: %s", strings.Join(ids, ", "))
+}
+
+// unresolved names the seats that a pause waits for: those which a person can
+// reopen or waive. A pause for another reason names none.
+func (p *Progress) unresolved(pause convergence.Command) []string {
+	if pause.Code != convergence.PauseUnresolved && pause.Code != convergence.PauseUnavailable {
+		return nil
+	}
+	var seats []string
+	for _, seat := range p.machine.Seats() {
+		rec, _ := p.State.Seats.Get(seat.ID)
+		node, _ := p.State.Nodes.Get(seat.ID)
+		if node.RoundAttempts > 0 && !rec.Answered && rec.Outcome != convergence.OutcomeSkipped && rec.Outcome != convergence.OutcomeWaived {
+			seats = append(seats, seat.ID)
+		}
+	}
+	if len(seats) == 0 { // every seat has answered, so it is the final review that is missing
+		seats = append(seats, finalSeat)
+	}
+	return seats
 }
 
 func stopOf(code string) record.Stop {

@@ -11,7 +11,7 @@ import (
 func TestAnUnknownOutcomeIsNoSuccess(t *testing.T) {
 	for output, want := range map[string]record.Stop{
 		`{"outcome":"converged"}`: record.Converged, `{"outcome":"ruled"}`: record.Ruled,
-		`{"outcome":"advisory"}`: record.StepFailed, `{}`: record.StepFailed,
+		`{"outcome":"advisory"}`: record.Converged, `{"outcome":"later"}`: record.StepFailed, `{}`: record.StepFailed,
 	} {
 		require.Equal(t, want, stopOfOutput([]byte(output)), output)
 	}

@@ -1,0 +1,165 @@
+package loop
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"time"
+
+	"conclave/internal/artifact"
+	"conclave/internal/convergence"
+	"conclave/internal/record"
+)
+
+func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
+	if out.Failure != nil {
+		out.Turn = &TurnResult{Class: classOf(out.Failure.Code), Code: out.Failure.Code, Message: out.Failure.Message, Attempt: 1}
+	}
+	result := *out.Turn
+	p.checkIdentity(call, &result)
+	p.receipt(call, result)
+	if again := p.again(call, result); again != nil {
+		if result.Usage != nil { // what a failed try consumed was paid too
+			p.Run.Usage = sum(p.Run.Usage, result.Usage)
+		}
+		return again
+	}
+	step, before := p.finishStep(call, result, now), p.standings()
+	switch {
+	case call.NodeID == "":
+		p.designDone(step, result)
+	case result.Class != record.ClassOK:
+		p.nodeFailed(call, step, result)
+	case call.Turn.Writing:
+		p.writerDone(call, result)
+	case call.Turn.Turn == "confirm":
+		p.confirmDone(call, result)
+	case call.Turn.Turn == "arbitrate":
+		p.arbitrateDone(call, result, now)
+	default:
+		p.seatDone(call, step, result)
+	}
+	p.tellSettled(before, "step "+call.Step)
+	return nil
+}
+
+// receipt records one engine call: who was asked and who reported itself.
+func (p *Progress) receipt(call Call, result TurnResult) {
+	if call.NodeID == "" {
+		return
+	}
+	payload := map[string]any{
+		"nodeId": call.NodeID, "position": call.Position, "sequence": call.Turn.Try,
+		"requested": identity(call.Turn.Target), "effective": nil,
+	}
+	if result.Reported != nil {
+		payload["effective"] = identity(*result.Reported)
+	}
+	p.event(convergence.EventEngine, payload)
+}
+
+func identity(e record.Engine) map[string]string {
+	return map[string]string{"adapter": e.Adapter, "provider": e.Provider, "modelFamily": e.ModelFamily, "model": e.Model}
+}
+
+func (p *Progress) finishStep(call Call, result TurnResult, now time.Time) *record.Step {
+	step := p.step(call.Step)
+	step.Class, step.Code, step.Message = result.Class, result.Code, result.Message
+	step.Identity.Reported, step.Usage, step.Sandbox = result.Reported, result.Usage, result.Sandbox
+	step.Verdict, step.Stats, step.Artifacts = result.Verdict, result.Stats, result.Artifacts
+	step.Tree = result.Snapshot.Tree
+	step.Attempts = result.Attempt + call.Turn.Try - 1
+	step.DurationMS = now.Sub(p.Started).Milliseconds() - step.StartedMS
+	step.Status = statusOf(result.Class)
+	p.Run.Notes = append(p.Run.Notes, result.Notes...)
+	p.Run.Usage = sum(p.Run.Usage, result.Usage)
+	return step
+}
+
+func (p *Progress) designDone(step *record.Step, result TurnResult) {
+	switch result.Class {
+	case record.ClassOK:
+		p.Designed, p.Contract = true, result.Final
+		p.Run.Artifacts["design-contract.md"] = result.Final
+	case record.ClassAborted:
+		p.Interrupt("interrupted")
+	default:
+		p.Failure = failedStep(step)
+	}
+}
+
+func (p *Progress) writerDone(call Call, result TurnResult) {
+	p.Latest = result.Snapshot
+	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = result.TotalDiff, result.Total
+	p.scanned(result.Scan)
+	answer := map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed}
+	if p.full() && call.Turn.Turn == "repair" {
+		p.reported(call, result)
+		answer["fixReport"] = append([]Fixed{}, result.FixReport...)
+	}
+	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": answer})
+	p.askAfterChange(call, result)
+}
+
+// reported keeps what a writer says of each finding: rechecks read it, and it
+// is evidence of nothing.
+func (p *Progress) reported(call Call, result TurnResult) {
+	p.FixReport = artifact.Ref{}
+	for _, name := range slices.Sorted(maps.Keys(result.Artifacts)) {
+		if path.Base(name) == fixReportFile {
+			p.FixReport = result.Artifacts[name]
+		}
+	}
+	for _, said := range result.FixReport {
+		verb := "refutes it"
+		if said.Status == "fixed" {
+			verb = "says that it is fixed"
+		}
+		p.tell(said.Finding, "step %s: the writer %s %s", call.Step, p.who(call), verb)
+	}
+}
+
+// fixReportFile is a repair's artifact with its fix report alone.
+const fixReportFile = "fix-report.json"
+
+// scanned keeps what the change is, and notes what the basic discipline only reports.
+func (p *Progress) scanned(scan *Scan) {
+	if scan == nil {
+		return
+	}
+	p.Run.ChangedLines, p.Run.Exempt = scan.Lines, scan.Exempt
+	if p.in.Policy.Ask {
+		return // questions tell it
+	}
+	if limit := p.in.Policy.SizeLimit; limit > 0 && scan.Lines > limit {
+		p.noteOnce(fmt.Sprintf("the change has more than %d changed lines: reviewers find less in so much", limit))
+	}
+	for _, guarded := range scan.Protected {
+		p.noteOnce(fmt.Sprintf("the change touches a protected path: %s (%s)", guarded.Path, guarded.Why))
+	}
+}
+
+func (p *Progress) noteOnce(note string) {
+	if !slices.Contains(p.Run.Notes, note) {
+		p.Run.Notes = append(p.Run.Notes, note)
+	}
+}
+
+func (p *Progress) nodeFailed(call Call, step *record.Step, result TurnResult) {
+	key := call.Turn.Seat
+	if question := call.Turn.Turn == "confirm" || call.Turn.Turn == "arbitrate"; question {
+		key = questionKey(call.Turn)
+	}
+	if key != "" && result.Class != record.ClassAborted { // an interrupted seat gave no answer to complain about
+		p.Answers[key] = answer{Problem: step.Message}
+	}
+	before := convergence.FindingState{}
+	if call.Turn.Turn == "confirm" {
+		before = p.findingState(call.Turn.Findings[0])
+	}
+	p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(result)})
+	if call.Turn.Turn == "confirm" {
+		p.confirmFailed(call, before)
+	}
+}
