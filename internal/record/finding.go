@@ -35,7 +35,9 @@ type Place struct {
 
 // Ruling is a person's or an arbiter's decision on one question.
 type Ruling struct {
-	Finding   string `json:"finding"`
+	Finding string `json:"finding"`
+	// Number says which question on the finding was answered, from 1; 0 for an arbiter's.
+	Number    int    `json:"number,omitempty"`
 	Decision  string `json:"decision"`
 	Reason    string `json:"reason"`
 	By        string `json:"by"`

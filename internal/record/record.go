@@ -53,6 +53,10 @@ type Run struct {
 	Kind string `json:"kind,omitempty"`
 	// Advisory says that findings could not stop the end.
 	Advisory bool `json:"advisory,omitempty"`
+	// RefusedMore counts refused rulings beyond those that are listed.
+	RefusedMore int `json:"refused_more,omitempty"`
+	// Reminders counts how often the run reminded of what it waits for now.
+	Reminders int `json:"reminders,omitempty"`
 	// Questions are what a person is asked now, in the order they were asked.
 	Questions []Question `json:"questions,omitempty"`
 	// ChangedLines counts what the size limit counts; Exempt lists generated and vendored paths that it leaves out.
@@ -80,6 +84,8 @@ type Question struct {
 	Text   string `json:"text"`
 	// Since is when it was asked, RFC 3339.
 	Since string `json:"since"`
+	// Head is the tree that it is asked about.
+	Head string `json:"head,omitempty"`
 }
 
 // Spending is what a run may consume and has consumed. A limit of 0 bounds nothing.

@@ -40,9 +40,14 @@ func (s Stop) ExitCode() int {
 	}
 }
 
-// Final reports whether a run with this reason has ended for good.
+// Final reports whether a run with this reason has ended for good. A budget
+// that is used up is a question: somebody may give more.
 func (s Stop) Final() bool {
-	return s != "" && s != NeedsRuling && s != StopInterrupted
+	switch s {
+	case "", NeedsRuling, Budget, StopInterrupted:
+		return false
+	}
+	return true
 }
 
 // Words is the reason as a sentence for people, with the number of iterations.
