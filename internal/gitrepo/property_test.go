@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"conclave/internal/glob"
 )
 
 var (
@@ -195,7 +197,7 @@ func ignoredByRule(name string) bool {
 
 func TestGlobs(t *testing.T) {
 	t.Parallel()
-	for glob, paths := range map[string]map[string]bool{
+	for pattern, paths := range map[string]map[string]bool{
 		"*.go":           {"a.go": true, "d/a.go": false, "a.go.x": false},
 		"**/*.go":        {"a.go": true, "d/a.go": true, "d/e/a.go": true},
 		"src":            {"src/a": true, "src": true, "srcs/a": false},
@@ -207,14 +209,14 @@ func TestGlobs(t *testing.T) {
 		"*":              {"bad\xff": true, "new\nline": true, "d/x": true},
 		"a.b":            {"a.b": true, "axb": false},
 	} {
-		match, err := compileGlobs([]string{glob})
-		require.NoError(t, err, glob)
+		match, err := glob.Compile([]string{pattern})
+		require.NoError(t, err, pattern)
 		for path, want := range paths {
-			require.Equal(t, want, match(path), "%s on %q", glob, path)
+			require.Equal(t, want, match(path), "%s on %q", pattern, path)
 		}
 	}
 	for _, bad := range []string{"", "/", "[a"} {
-		_, err := compileGlobs([]string{bad})
+		_, err := glob.Compile([]string{bad})
 		require.Error(t, err, bad)
 	}
 }
