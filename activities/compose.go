@@ -7,13 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"conclave/internal/agent"
-	"conclave/internal/artifact"
 	"conclave/internal/gitrepo"
-	"conclave/internal/loop"
-	"conclave/internal/prompt"
 	"conclave/internal/record"
 )
 
@@ -62,8 +58,8 @@ const longestPrompt = 4 << 20
 // fittingPrompt renders the prompt. A diff that does not fit into it becomes a
 // file of the workspace that the prompt names.
 func (t *turn) fittingPrompt(ctx context.Context, limit int) ([]byte, error) {
-	if t.req.Turn != "review" {
-		return t.render(ctx, nil, "")
+	if !t.reads() {
+		return t.render(ctx, material{})
 	}
 	diff := filepath.Join(t.scratch, "diff")
 	size, err := t.writeDiff(ctx, diff)
@@ -75,7 +71,7 @@ func (t *turn) fittingPrompt(ctx context.Context, limit int) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text, err := t.render(ctx, content, ""); err != nil || len(text) <= limit {
+		if text, err := t.render(ctx, material{diff: content}); err != nil || len(text) <= limit {
 			return text, err
 		}
 	}
@@ -84,109 +80,51 @@ func (t *turn) fittingPrompt(ctx context.Context, limit int) ([]byte, error) {
 		return nil, err
 	}
 	t.space.ours = append(t.space.ours, materialFile)
-	return t.render(ctx, nil, materialFile)
+	return t.render(ctx, material{file: materialFile})
 }
 
-// writeDiff writes the run's diff so far to a file and returns its size.
+// material is the diff that a turn is about: its bytes, or the file of the workspace that holds it.
+type material struct {
+	diff []byte
+	file string
+}
+
+// reads reports whether the turn is about a diff.
+func (t *turn) reads() bool {
+	switch t.req.Turn {
+	case turnReview, turnRecheck, turnConfirm, turnArbitrate:
+		return true
+	default:
+		return false
+	}
+}
+
+// since is the commit that the turn's diff starts from: a recheck reads what came after the tree that the seat judged
+// last, everybody else the whole change.
+func (t *turn) since() string {
+	if t.req.Turn == turnRecheck && t.req.Since.Commit != "" {
+		return t.req.Since.Commit
+	}
+	return t.req.Base.Commit
+}
+
+// writeDiff writes the diff that the turn is about to a file and returns its size.
 func (t *turn) writeDiff(ctx context.Context, path string) (int64, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err
 	}
-	err = t.space.repo.WriteDiff(ctx, file, t.req.Base.Commit, t.req.From.Commit)
+	err = t.space.repo.WriteDiff(ctx, file, t.since(), t.req.From.Commit)
 	size, sizeErr := file.Seek(0, io.SeekEnd)
 	return size, errors.Join(err, sizeErr, file.Close())
 }
 
-// render fills in the template of the turn's role. A review shows the diff, or names its file.
-func (t *turn) render(ctx context.Context, diff []byte, diffFile string) ([]byte, error) {
-	header := prompt.Header{
-		Role: t.req.Turn, Run: t.req.RunID, Round: t.req.Iteration - 1, Seat: t.req.Seat, Lens: t.req.Lens, Evidence: t.req.Evidence,
-	}
-	if t.req.Turn == "design" {
-		header.Round = 0
-	}
-	texts := texts{ctx: ctx, a: t.Activities}
-	requirement := string(texts.get(t.req.Requirement))
-	constraints := texts.parts(t.req.Constraints)
-	contract := texts.get(t.req.Contract)
-	if texts.err != nil {
-		return nil, texts.err
-	}
-	implement := prompt.Implement{
-		Header: header, Requirement: requirement, Contract: contract, Constraints: constraints, VerifyCommand: t.req.VerifyCommand,
-	}
-	if slices.Contains(t.space.ours, contractFile) {
-		implement.ContractPath = contractFile
-	}
-	switch t.req.Turn {
-	case "design":
-		return prompt.RenderDesign(prompt.Design{Header: header, Requirement: requirement, Constraints: constraints})
-	case "implement":
-		return prompt.RenderImplement(implement)
-	case "repair":
-		repair := prompt.Repair{
-			Implement: implement, Iteration: t.req.Iteration,
-			Blocks: texts.parts(t.req.Feedback.Blocks), Failure: string(texts.get(t.req.Feedback.Failure)),
-		}
-		if texts.err != nil {
-			return nil, texts.err
-		}
-		return prompt.RenderRepair(repair)
-	case "review":
-		return t.renderReview(ctx, prompt.Review{
-			Header: header, Requirement: requirement, Contract: contract, Constraints: constraints, Diff: diff, DiffFile: diffFile,
-		})
-	default:
-		return nil, fmt.Errorf("no prompt for a %s turn", t.req.Turn)
-	}
-}
-
-func (t *turn) renderReview(ctx context.Context, review prompt.Review) ([]byte, error) {
-	changed, err := t.changed(ctx)
-	if err != nil {
-		return nil, err
-	}
-	texts := texts{ctx: ctx, a: t.Activities}
-	review.Lint = texts.get(t.req.Lint)
-	if texts.err != nil {
-		return nil, texts.err
-	}
-	review.ChangedFiles, review.VerifySummary, review.Discipline, review.Reask = paths(changed), t.req.VerifySummary, t.req.Discipline, t.req.Reask
-	review.RequireFindings = t.req.RequireFindings
-	return prompt.RenderReview(review)
-}
-
-// changed lists what the run changed up to the turn's start. It is asked for the prompt and for the answer.
+// changed lists the paths of the turn's diff. It is asked for the prompt and for the answer.
 func (t *turn) changed(ctx context.Context) (_ []gitrepo.Change, err error) {
 	if t.changes == nil {
-		t.changes, err = t.space.repo.Changes(ctx, t.req.Base.Commit, t.req.From.Commit)
+		t.changes, err = t.space.repo.Changes(ctx, t.since(), t.req.From.Commit)
 	}
 	return t.changes, err
-}
-
-// texts reads artifacts and keeps the first error.
-type texts struct {
-	ctx context.Context
-	a   *Activities
-	err error
-}
-
-func (t *texts) get(ref artifact.Ref) []byte {
-	if ref.IsZero() || t.err != nil {
-		return nil
-	}
-	var content []byte
-	content, t.err = t.a.Store.Get(t.ctx, ref)
-	return content
-}
-
-func (t *texts) parts(refs []loop.NamedRef) []prompt.Part {
-	parts := make([]prompt.Part, 0, len(refs))
-	for _, named := range refs {
-		parts = append(parts, prompt.Part{Name: named.Name, Text: t.get(named.Ref)})
-	}
-	return parts
 }
 
 func target(e record.Engine) agent.Target {

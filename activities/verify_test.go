@@ -2,11 +2,9 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +12,6 @@ import (
 
 	"conclave/internal/loop"
 	"conclave/internal/record"
-	"conclave/internal/review"
 )
 
 func TestAVerifierLeavesTheWorkspaceAsItWas(t *testing.T) {
@@ -110,26 +107,4 @@ func TestTheLintersWordsAreBounded(t *testing.T) {
 	require.Contains(t, l.get(out.Lint), "the last words")
 	require.Contains(t, l.get(out.Lint), "left out")
 	require.Greater(t, out.Artifacts["lint.log"].Size, int64(2_000_000), "all of it is kept")
-}
-
-func TestFindingsFitTheHistoryAndHighOnesComeFirst(t *testing.T) {
-	answer := review.Answer{Verdict: review.Block}
-	for i := range 100 {
-		answer.Findings = append(answer.Findings, review.Finding{
-			Severity: review.Low, Kind: review.Patch, Title: fmt.Sprintf("low %d", i), Claim: strings.Repeat("<", 5000),
-			Evidence: []review.Evidence{{Path: strings.Repeat("long/", 400) + "a.go", Line: 1}},
-		})
-	}
-	answer.Findings = append(answer.Findings, review.Finding{Severity: review.High, Kind: review.Patch, Title: "the high one"})
-	found := findings(answer, nil)
-	require.Equal(t, "the high one", found[0].Title, "a cut never drops it")
-	require.Equal(t, "low 0", found[1].Title, "else the order is the reviewer's")
-	require.Len(t, found, mostFindings)
-	require.Less(t, jsonSize(t, found), 48<<10)
-}
-
-func jsonSize(t *testing.T, value any) int {
-	raw, err := json.Marshal(value)
-	require.NoError(t, err)
-	return len(raw)
 }

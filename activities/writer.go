@@ -1,0 +1,137 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"conclave/internal/artifact"
+	"conclave/internal/gitrepo"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+	"conclave/internal/review"
+)
+
+// concludeWriter commits the workspace. The tree of a writer that did not end
+// well is kept beside the run's refs, and is no part of the run.
+func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) error {
+	ref := stepRef(t.req.RunID, t.req.Step)
+	if result.Class != record.ClassOK {
+		ref += "-partial"
+	}
+	snapshot, err := t.space.repo.Snapshot(ctx, t.space.dir, t.req.From.Commit, gitrepo.SnapshotOptions{
+		Ref: ref, Message: fmt.Sprintf("conclave: %s, step %s", t.req.Turn, t.req.Step), When: t.req.At, ExcludePaths: t.space.ours,
+	})
+	if result.Class != record.ClassOK {
+		switch {
+		case err != nil: // the turn failed for a reason of its own, which must not be lost
+			result.Notes = append(result.Notes, bounded(fmt.Sprintf("step %s: what the writer left could not be kept: %v", t.req.Step, err)))
+		case snapshot.Changed:
+			result.Notes = append(result.Notes, fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref))
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	result.Snapshot = loop.Snapshot{Commit: snapshot.Commit, Tree: snapshot.Tree}
+	result.Changed = snapshot.Changed
+	result.Notes = append(result.Notes, notTaken(t.req.Step, snapshot)...)
+	if err := t.describeChange(ctx, result); err != nil {
+		return err
+	}
+	if err := t.readFixReport(ctx, result); err != nil {
+		return err
+	}
+	if t.req.Shared {
+		if err := t.publish(ctx, t.space.repo, t.req.RunID, t.req.Step, snapshot.Commit, []string{t.req.From.Commit}); err != nil {
+			return err
+		}
+	}
+	return t.markWriting(t.req.RunID, t.space, snapshot.Commit, false)
+}
+
+// notTaken says what of the workspace is not in the snapshot.
+func notTaken(step string, s gitrepo.Snapshot) []string {
+	var notes []string
+	if len(s.Nested) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: repositories of their own, whose files were taken and whose history was not: %q", step, s.Nested)))
+	}
+	if len(s.Submodules) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: files inside the submodules %q are no part of the change", step, s.Submodules)))
+	}
+	if len(s.Skipped) > 0 {
+		notes = append(notes, bounded(fmt.Sprintf("step %s: git cannot hold %q", step, s.Skipped)))
+	}
+	return notes
+}
+
+// describeChange stores the step's diff, the run's diff so far, and their numbers.
+func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) error {
+	repo, base, from, to := t.space.repo, t.req.Base.Commit, t.req.From.Commit, result.Snapshot.Commit
+	step, err := repo.Changes(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	stats := record.Total(changes(step))
+	result.Stats = &stats
+	all := step
+	if base != from {
+		if all, err = repo.Changes(ctx, base, to); err != nil {
+			return err
+		}
+	}
+	list, err := json.Marshal(changes(all))
+	if err != nil {
+		return err
+	}
+	if result.Total, err = t.Store.Put(ctx, list); err != nil {
+		return err
+	}
+	if result.TotalDiff, err = t.putDiff(ctx, base, to); err != nil {
+		return err
+	}
+	ref := result.TotalDiff
+	if from != base { // a diff of large files takes minutes: the first one is made once
+		ref, err = t.putDiff(ctx, from, to)
+	}
+	result.Artifacts = map[string]artifact.Ref{t.place("changes.diff"): ref}
+	return err
+}
+
+// fixReportFile is the fix report's name in the step's folder of the bundle.
+const fixReportFile = "fix-report.json"
+
+// readFixReport takes in what the writer says about each finding of a repair. A report that is missing or short is no
+// failure: the run asks for it. Its command is kept as words, and nothing here executes it.
+func (t *turn) readFixReport(ctx context.Context, result *loop.TurnResult) error {
+	if t.req.Turn != turnRepair || len(t.req.Feedback.Findings) == 0 {
+		return nil
+	}
+	if len(t.outcome.Final) > longestAnswer {
+		result.Notes = append(result.Notes, fmt.Sprintf("step %s: the answer is %d bytes long; no fix report is read from more than %d", t.req.Step, len(t.outcome.Final), longestAnswer))
+		return nil
+	}
+	report := review.ParseFixReport(t.outcome.Final, t.outcome.Structured, ids(t.req.Feedback.Findings))
+	for _, entry := range report.Entries {
+		result.FixReport = append(result.FixReport, loop.Fixed{Finding: entry.Finding, Status: entry.Status})
+	}
+	if len(report.Problems) > 0 {
+		result.Notes = append(result.Notes, bounded(fmt.Sprintf("step %s: of the fix report does not count: %s", t.req.Step, strings.Join(report.Problems, "; "))))
+	}
+	if len(report.Entries) == 0 {
+		return nil
+	}
+	text, err := plainJSON(map[string]any{"fix_report": report.Entries})
+	if err != nil {
+		return err
+	}
+	result.Artifacts[t.place(fixReportFile)], err = t.Store.Put(ctx, text)
+	return err
+}
+
+func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
+	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
+}

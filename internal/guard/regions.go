@@ -1,0 +1,85 @@
+package guard
+
+// Regions are the places that a patch shows: the lines of its hunks, on both sides, with their context.
+type Regions struct {
+	files map[string]*region
+	now   []*region // of the file that is being read
+}
+
+// region is what a patch shows of one path.
+type region struct {
+	spans [][2]int // first and last line
+	// whole is set until a hunk comes: of a binary file, a rename, a mode there are no lines.
+	whole bool
+}
+
+// NewRegions gives a Reader to fill.
+func NewRegions() *Regions { return &Regions{files: map[string]*region{}} }
+
+// File implements Reader.
+func (r *Regions) File(old, new string) {
+	r.now = r.now[:0]
+	for i, name := range []string{old, new} {
+		if name == "" || i == 1 && name == old {
+			continue
+		}
+		if r.files[name] == nil {
+			r.files[name] = &region{whole: true}
+		}
+		r.now = append(r.now, r.files[name])
+	}
+}
+
+// Hunk implements Reader.
+func (r *Regions) Hunk(oldStart, oldLines, newStart, newLines int) {
+	for _, file := range r.now {
+		file.whole = false
+		file.spans = append(file.spans, [2]int{oldStart, oldStart + max(oldLines, 1) - 1}, [2]int{newStart, newStart + max(newLines, 1) - 1})
+	}
+}
+
+// Line implements Reader.
+func (r *Regions) Line(byte, []byte) {}
+
+// Covers reports whether the patch shows one of the lines from line to end of a path. Line 0 means the whole file.
+func (r *Regions) Covers(path string, line, end int) bool {
+	file := r.files[path]
+	if file == nil {
+		return false
+	}
+	if file.whole || line <= 0 {
+		return true
+	}
+	for _, span := range file.spans {
+		if line <= span[1] && max(line, end) >= span[0] {
+			return true
+		}
+	}
+	return false
+}
+
+// Lines counts the added and removed lines of a patch by path. A renamed file counts under its new name.
+type Lines struct {
+	Of   map[string]int
+	path string
+}
+
+// NewLines gives a Reader to fill.
+func NewLines() *Lines { return &Lines{Of: map[string]int{}} }
+
+// File implements Reader.
+func (l *Lines) File(old, new string) {
+	if l.path = new; new == "" {
+		l.path = old
+	}
+}
+
+// Hunk implements Reader.
+func (l *Lines) Hunk(int, int, int, int) {}
+
+// Line implements Reader.
+func (l *Lines) Line(op byte, _ []byte) {
+	if op != ' ' {
+		l.Of[l.path]++
+	}
+}
