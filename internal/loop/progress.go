@@ -50,7 +50,9 @@ type Carry struct {
 	Bundled     string `json:"bundled,omitempty"`
 	LandingDone bool   `json:"landing_done,omitempty"`
 	Findings    int    `json:"findings"`
-	Waits       int    `json:"waits"`
+	// Desk is the memory of questions, rulings and waits.
+	Desk  Desk `json:"desk,omitzero"`
+	Waits int  `json:"waits"`
 }
 
 // answer is the memory of a seat between rounds.
@@ -173,7 +175,7 @@ func (p *Progress) Status(now time.Time) record.Status {
 // Record is the run record at a moment.
 func (p *Progress) Record(now time.Time) record.Run {
 	run := p.Run
-	run.Findings = p.dispositions()
+	run.Findings, run.Budget = p.dispositions(), p.spending(now)
 	if !run.Stop.Final() {
 		run.TotalMS = now.Sub(p.Started).Milliseconds()
 	}

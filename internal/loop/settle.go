@@ -129,6 +129,7 @@ func (p *Progress) closeRecord(now time.Time) {
 	}
 	p.settle(record.StepFailed, p.Failure)
 	p.interruptSteps()
+	p.closeDesk(now)
 	if p.Run.TotalMS == 0 {
 		p.Run.TotalMS = max(now.Sub(p.Started).Milliseconds(), 1)
 	}
