@@ -21,12 +21,24 @@ func (r Run) State() string {
 func (r Run) OpenFindings() int {
 	open := 0
 	for _, f := range r.Findings {
-		switch f.Disposition {
-		case "open", "confirmed":
+		if r.Stands(f) {
 			open++
 		}
 	}
 	return open
+}
+
+// Stands reports whether a finding stands against the end. Under the full
+// discipline one that a recheck found again does; under the basic one another
+// finding of that recheck has taken its place.
+func (r Run) Stands(f Finding) bool {
+	switch f.Disposition {
+	case "addressed", "refuted", "ruled", "logged":
+		return false
+	case "not-addressed":
+		return r.Discipline == "full"
+	}
+	return true
 }
 
 const detailSteps = 12
