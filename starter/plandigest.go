@@ -37,7 +37,7 @@ func packageOf(p *plan) (convergence.Package, error) {
 		templates[t.name] = string(t.text)
 	}
 	raw, err := json.Marshal(map[string]any{
-		"prompts": prompt.Digest(), "seats": lenses, "lenses": texts, "templates": templates, "settings": p.config.Choices(),
+		"prompts": prompt.Digest(nil, nil), "seats": lenses, "lenses": texts, "templates": templates, "settings": p.config.Choices(),
 		"review": p.config.Review, "generated": generatedGlobs(p.config), "protected": protectedGlobs(p.config),
 		"allow_protected": p.config.AllowProtected,
 		"deadline": p.config.Rulings.Deadline.String() + " " + p.config.Rulings.DeadlineDecision, "budget": p.budget(),

@@ -64,7 +64,9 @@ type Review struct {
 	Diff         []byte // complete, against the merge base
 	DiffFile     string // file of the workspace that holds the diff, which is then named and not shown
 	ChangedFiles []string
-	Lint         []byte // the linter's output on the changed files, nil for none
+	Generated    []string  // those of them that are generated or vendored, for the manifest
+	Manifest     *Manifest // of a diff that stands in a file only; of others it is made here
+	Lint         []byte    // the linter's output on the changed files, nil for none
 	// VerifySummary is what the verifier said, "" where there is none.
 	VerifySummary string
 	// StructuredOutput is set where the engine returns the JSON answer by a channel of its own.
@@ -93,6 +95,8 @@ type Recheck struct {
 	Diff          []byte    // the fix diff: from the tree that the seat judged last to the one of now
 	DiffFile      string    // as in Review
 	ChangedFiles  []string  // of the fix diff
+	Generated     []string  // as in Review
+	Manifest      *Manifest // as in Review
 	Report        []byte    // the writer's fix report as JSON; its prose is left out, and so are other findings' entries
 	Lint          []byte
 	VerifySummary string
@@ -115,6 +119,8 @@ type Confirm struct {
 	Diff         []byte  // as in Review
 	DiffFile     string
 	ChangedFiles []string
+	Generated    []string
+	Manifest     *Manifest
 	// StructuredOutput and Reask are as in Review.
 	StructuredOutput bool
 	Reask            string
@@ -132,6 +138,8 @@ type Arbitrate struct {
 	Diff          []byte    // as in Review
 	DiffFile      string
 	ChangedFiles  []string
+	Generated     []string
+	Manifest      *Manifest
 	VerifySummary string
 	// StructuredOutput and Reask are as in Review.
 	StructuredOutput bool

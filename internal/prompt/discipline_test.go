@@ -110,9 +110,11 @@ func TestReportsOfForeignFormShowNothing(t *testing.T) {
 		require.Empty(t, reportOn([]string{"F1"}, []byte(report)), report)
 	}
 	for _, report := range []string{`[{"finding":"F1","status":"fixed"}]`, `{"entries":[{"finding":"F1","status":"fixed"}]}`, `{"fix_report":[{"finding":"F1","status":"fixed"}]}`} {
-		var e entry
-		require.NoError(t, json.Unmarshal(reportOn([]string{"F1"}, []byte(report)), &e))
-		require.Equal(t, "fixed", e.Status)
+		kept := reportOn([]string{"F1"}, []byte(report))
+		var e []entry
+		require.NoError(t, json.Unmarshal(kept, &e))
+		require.Equal(t, []entry{{Finding: "F1", Status: "fixed"}}, e)
+		require.Equal(t, kept, reportOn([]string{"F1"}, kept))
 	}
 }
 

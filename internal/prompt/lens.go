@@ -1,25 +1,87 @@
 package prompt
 
-import "strings"
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
 
-// lenses are the built-in directions to look in; an unknown lens adds nothing here.
-var lenses = map[string]string{
-	"correctness": "Your lens is correctness: wrong results, missed cases, broken error handling, races, leaks, and " +
-		"callers that the change breaks.",
-	"security": "Your lens is security: untrusted input that reaches a file, a query, a command or a page; missing " +
-		"checks of identity and permission; secrets; unsafe defaults.",
-	"tests": "Your lens is tests: behaviour of the change that no test covers, tests that cannot fail, tests that were " +
-		"weakened, skipped or deleted.",
-	"conventions": "Your lens is conventions: written rules of this repository that the change breaks, duplicates of " +
-		"what exists already, needless complexity. Quote the rule or name the duplicate.",
-	"contract": "Your lens is the contract: go through the acceptance criteria one by one, and find the code and the " +
-		"test that meet each.",
+//go:embed lenses/*.md
+var lensFiles embed.FS
+
+// lenses are the built-in directions to look in, by name.
+var lenses = readAll(lensFiles, "lenses/*.md")
+
+// LensNames lists the built-in lenses.
+func LensNames() []string { return sortedNames(lenses) }
+
+// Lens is the text of a built-in lens; "" for any other name.
+func Lens(name string) string { return lenses[name] }
+
+// MaxLens is how many bytes a lens may be long: it stands in every prompt of its seat.
+const MaxLens = 32 << 10
+
+var lensName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$`)
+
+// CheckLens refuses a user's lens that no prompt may hold. All reasons are joined; each names the file, and the line
+// where there is one.
+func CheckLens(name, file string, text []byte) error {
+	var problems []error
+	say := func(format string, args ...any) {
+		problems = append(problems, fmt.Errorf("%s: "+format, append([]any{file}, args...)...))
+	}
+	if !lensName.MatchString(name) {
+		say("the lens's name %q must be letters, digits and ._- only, 64 at most", name)
+	}
+	switch {
+	case strings.TrimSpace(string(text)) == "":
+		say("the lens is empty: write what the reviewer shall look for")
+	case len(text) > MaxLens:
+		say("the lens is %d bytes long; %d are the most", len(text), MaxLens)
+	case !utf8.Valid(text):
+		say("the lens is no UTF-8 text")
+	}
+	for _, s := range Lint(file, text) {
+		problems = append(problems, s)
+	}
+	return errors.Join(problems...)
 }
 
-// lensText is what a reviewer is told to look for: a user's own text, else the built-in one of that name.
+// lensText shows a lens between marks, "" where there is none.
 func lensText(name, own string) string {
-	if strings.TrimSpace(own) != "" {
-		return own
+	text := lensOf(name, own)
+	if text == "" {
+		return ""
 	}
-	return lenses[name]
+	return enclose(strings.TrimSpace("lens "+name), []byte(text))
+}
+
+// lensOf is what a reviewer is told to look for: a user's own text, else the built-in one of that name.
+func lensOf(name, own string) string {
+	if strings.TrimSpace(own) == "" {
+		return lenses[name]
+	}
+	return own
+}
+
+// readAll reads embedded files by their names without folder and ending.
+func readAll(from embed.FS, pattern string) map[string]string {
+	names, err := fs.Glob(from, pattern)
+	if err != nil || len(names) == 0 {
+		panic(fmt.Sprintf("%s: %v", pattern, err)) // a constant pattern over embedded files
+	}
+	texts := make(map[string]string, len(names))
+	for _, name := range names {
+		text, err := from.ReadFile(name)
+		if err != nil {
+			panic(err) // an embedded file
+		}
+		texts[strings.TrimSuffix(path.Base(name), ".md")] = string(text)
+	}
+	return texts
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"regexp"
 	"sort"
 	"strings"
@@ -11,6 +12,11 @@ type Steering struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`   // 1-based: where the phrase begins
 	Phrase string `json:"phrase"` // as written, on one line
+}
+
+// Error names file, line and phrase.
+func (s Steering) Error() string {
+	return fmt.Sprintf("%s:%d: steers the review: %q", s.File, s.Line, s.Phrase)
 }
 
 // steering lists the phrases. Blanks stand for any run of blanks and emphasis marks, also over a line's end.

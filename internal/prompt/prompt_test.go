@@ -192,7 +192,7 @@ func TestTheDiffIsComplete(t *testing.T) {
 	got, err = RenderReview(r)
 	require.NoError(t, err)
 	require.Less(t, len(got), 10_000)
-	require.Contains(t, string(got), "`change.diff` (100000 lines)")
+	require.Contains(t, string(got), "`change.diff` (100000 lines, 2800000 bytes)")
 }
 
 func TestRepairHoldsEveryBlockAndTheFailureWordForWord(t *testing.T) {

@@ -3,7 +3,6 @@ package prompt
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,17 +12,23 @@ import (
 //go:embed templates/*.md
 var files embed.FS
 
-var builtIn = template.Must(template.New("").Funcs(template.FuncMap{
+// functions are what templates can call beside the built-in ones of text/template.
+var functions = template.FuncMap{
 	"requirement": func(s string) string { return enclose("requirement", []byte(s)) },
 	"contract":    func(b []byte) string { return enclose("contract", b) },
 	"constraint":  func(p Part) string { return enclose("constraint "+p.Name, p.Text) },
 	"untrusted":   func(name string, material any) string { return Fence(name, toBytes(material)) },
 	"paths":       func(paths []string) string { return Fence("changed files", []byte(pathList(paths))) },
-	"lines":       func(b []byte) int { return bytes.Count(b, []byte("\n")) },
-	"lens":        lensText,
-	"code":        codeSpan,
-	"json":        func(r Review) bool { return r.Discipline == Full || r.RequireFindings || r.StructuredOutput },
-}).ParseFS(files, "templates/*.md"))
+	"parts":       diffParts,
+	"manifest": func(m *Manifest, changed, generated []string) string {
+		return Fence("diff manifest", []byte(m.list(changed, generated)))
+	},
+	"lens": lensText,
+	"code": codeSpan,
+	"json": asksForJSON,
+}
+
+var builtIn = template.Must(template.New("").Funcs(functions).ParseFS(files, "templates/*.md"))
 
 // RenderDesign writes the prompt of a design turn.
 func RenderDesign(d Design) ([]byte, error) {
@@ -55,7 +60,7 @@ func RenderReview(r Review) ([]byte, error) {
 	if r.Discipline != Basic && r.Discipline != Full {
 		return nil, fmt.Errorf("review prompt: discipline %q is neither %s nor %s", r.Discipline, Basic, Full)
 	}
-	if err := reviewable("review", r.Header, r.Diff, r.DiffFile); err != nil {
+	if err := reviewable("review", r.Header, r.Diff, r.DiffFile, &r.Manifest); err != nil {
 		return nil, err
 	}
 	return render("review", &r.Header, r.Requirement, r.Overrides, &r)
@@ -64,7 +69,7 @@ func RenderReview(r Review) ([]byte, error) {
 // RenderRecheck writes the prompt of a re-review. It refuses one without findings, without a fix diff, or bound to
 // nothing.
 func RenderRecheck(r Recheck) ([]byte, error) {
-	if err := reviewable("recheck", r.Header, r.Diff, r.DiffFile); err != nil {
+	if err := reviewable("recheck", r.Header, r.Diff, r.DiffFile, &r.Manifest); err != nil {
 		return nil, err
 	}
 	if len(r.Findings) == 0 {
@@ -79,7 +84,7 @@ func RenderRecheck(r Recheck) ([]byte, error) {
 
 // RenderConfirm writes the prompt of a confirm turn about one finding.
 func RenderConfirm(c Confirm) ([]byte, error) {
-	if err := reviewable("confirm", c.Header, c.Diff, c.DiffFile); err != nil {
+	if err := reviewable("confirm", c.Header, c.Diff, c.DiffFile, &c.Manifest); err != nil {
 		return nil, err
 	}
 	if err := agree("confirm", &c.Header, []Finding{c.Finding}); err != nil {
@@ -90,11 +95,11 @@ func RenderConfirm(c Confirm) ([]byte, error) {
 
 // RenderArbitrate writes the prompt of an arbiter's turn. It refuses one without findings.
 func RenderArbitrate(a Arbitrate) ([]byte, error) {
-	switch {
-	case len(a.Findings) == 0:
+	if len(a.Findings) == 0 {
 		return nil, fmt.Errorf("arbitrate prompt: no finding to rule")
-	case empty(a.Diff, a.DiffFile):
-		return nil, fmt.Errorf("arbitrate prompt: the diff is empty")
+	}
+	if err := accounted("arbitrate", a.Diff, a.DiffFile, &a.Manifest); err != nil {
+		return nil, err
 	}
 	if err := agree("arbitrate", &a.Header, a.Findings); err != nil {
 		return nil, err
@@ -103,17 +108,26 @@ func RenderArbitrate(a Arbitrate) ([]byte, error) {
 }
 
 // reviewable refuses a turn that would judge nothing, or whose answer could not be bound to what it judged.
-func reviewable(role string, h Header, diff []byte, file string) error {
-	switch {
-	case empty(diff, file):
-		return fmt.Errorf("%s prompt: the diff is empty", role)
-	case h.Evidence == "":
+func reviewable(role string, h Header, diff []byte, file string, m **Manifest) error {
+	if h.Evidence == "" {
 		return fmt.Errorf("%s prompt: the evidence token is empty", role)
 	}
-	return nil
+	return accounted(role, diff, file, m)
 }
 
-func empty(diff []byte, file string) bool { return len(bytes.TrimSpace(diff)) == 0 && file == "" }
+// accounted refuses an empty diff and fills in the manifest.
+func accounted(role string, diff []byte, file string, m **Manifest) (err error) {
+	if len(bytes.TrimSpace(diff)) == 0 && file == "" {
+		return fmt.Errorf("%s prompt: the diff is empty", role)
+	}
+	*m, err = account(role, diff, *m)
+	return err
+}
+
+// asksForJSON says whether a reviewer's answer has JSON.
+func asksForJSON(r Review) bool {
+	return r.Discipline == Full || r.RequireFindings || r.StructuredOutput
+}
 
 // agree demands that the header names the findings that the prompt shows; it fills in a header that names none.
 func agree(role string, h *Header, findings []Finding) error {
@@ -151,18 +165,13 @@ func render(role string, h *Header, requirement string, o *Overrides, data any) 
 	if err := o.templates().ExecuteTemplate(&out, role+".md", data); err != nil {
 		return nil, fmt.Errorf("%s prompt: %w", role, err)
 	}
-	return out.Bytes(), nil
-}
-
-// pathList writes one path per line as a JSON string, the form in which an answer returns it.
-func pathList(paths []string) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	for _, p := range paths {
-		_ = encoder.Encode(p) // a string always encodes
+	if !o.replaces(role) {
+		return out.Bytes(), nil
 	}
-	return b.String()
+	if err := demandsOf(data).check(out.String()); err != nil {
+		return nil, fmt.Errorf("%s prompt of your own template: %w", role, err)
+	}
+	return out.Bytes(), nil
 }
 
 // codeSpan shows a command or a file name in back-ticks, however many it holds itself.

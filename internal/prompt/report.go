@@ -29,15 +29,20 @@ func reportOn(ids []string, report []byte) []byte {
 		}
 		entries = append(whole.FixReport, whole.Entries...)
 	}
+	kept := []entry{}
+	for _, raw := range entries {
+		var e entry
+		if json.Unmarshal(raw, &e) == nil && slices.Contains(ids, e.Finding) {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) == 0 {
+		return nil
+	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", " ")
-	for _, raw := range entries {
-		var e entry
-		if json.Unmarshal(raw, &e) == nil && slices.Contains(ids, e.Finding) {
-			_ = encoder.Encode(e) // strings and what was JSON already
-		}
-	}
+	_ = encoder.Encode(kept) // strings and what was JSON already
 	return b.Bytes()
 }
