@@ -39,6 +39,8 @@ type Expectation struct {
 	// Lens is what has to see it, Severity the least that it has to be raised with.
 	Lens     string          `json:"lens"`
 	Severity review.Severity `json:"severity"`
+	// Optional faults are right to raise and may be left out.
+	Optional bool `json:"optional,omitempty"`
 	// Why says what is wrong, for people.
 	Why string `json:"why,omitempty"`
 }

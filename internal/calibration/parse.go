@@ -30,7 +30,7 @@ func (f Fault) Error() string {
 
 var (
 	caseKeys        = []string{"name", "requirement", "base", "head", "change", "expect"}
-	expectationKeys = []string{"path", "lines", "lens", "severity", "why"}
+	expectationKeys = []string{"path", "lines", "lens", "severity", "optional", "why"}
 	caseName        = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$`)
 	word            = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 )
@@ -153,6 +153,11 @@ func (r *reader) expectation(n *yaml.Node, prefix string) Expectation {
 	}
 	r.text(keys["why"], prefix+"why", &e.Why)
 	r.lines(keys["lines"], prefix, &e)
+	if optional := keys["optional"]; optional != nil {
+		if err := optional.Decode(&e.Optional); err != nil {
+			r.fault(optional, "true or false", "%soptional: %q is neither", prefix, optional.Value)
+		}
+	}
 	if severity := keys["severity"]; severity != nil {
 		if err := e.Severity.UnmarshalText([]byte(severity.Value)); err != nil || e.Severity == review.SeverityInvalid {
 			r.fault(severity, "high, medium or low", "%sseverity: %q is none", prefix, severity.Value)

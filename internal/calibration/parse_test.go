@@ -18,13 +18,13 @@ change: change.diff
 expect:
   - {path: ./a/page.go, lines: 12-14, lens: correctness, why: the last one is lost}
   - {path: b.go, lines: 3, lens: money, severity: medium}
-  - {path: c.go, lens: tests}
+  - {path: c.go, lens: tests, optional: true}
 `))
 	require.NoError(t, err)
 	require.Equal(t, calibration.Case{Name: "off-by-one", Requirement: "List pages.\n", Base: "base", Diff: "change.diff", Expected: []calibration.Expectation{
 		{Path: "a/page.go", From: 12, To: 14, Lens: "correctness", Severity: review.High, Why: "the last one is lost"},
 		{Path: "b.go", From: 3, To: 3, Lens: "money", Severity: review.Medium},
-		{Path: "c.go", Lens: "tests", Severity: review.High},
+		{Path: "c.go", Lens: "tests", Severity: review.High, Optional: true},
 	}}, c)
 	require.Equal(t, "a/page.go:12-14 b.go:3 c.go", c.Expected[0].String()+" "+c.Expected[1].String()+" "+c.Expected[2].String())
 	require.False(t, c.Clean())
@@ -67,6 +67,7 @@ func TestFaultsNameFileLineAndKey(t *testing.T) {
 		{"no range", head + "expect:\n  - {path: a, lens: tests, lines: top}\n", []string{`"top"`}},
 		{"a list of lines", head + "expect:\n  - {path: a, lens: tests, lines: [1, 2]}\n", []string{"expect[0].lines"}},
 		{"severity", head + "expect:\n  - {path: a, lens: tests, severity: grave}\n", []string{`expect[0].severity: "grave"`, "high, medium or low"}},
+		{"optional", head + "expect:\n  - {path: a, lens: tests, optional: perhaps}\n", []string{"expect[0].optional", "true or false"}},
 		{"the word for none", head + "expect:\n  - {path: a, lens: tests, severity: invalid}\n", []string{"expect[0].severity"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -49,7 +49,7 @@ type Counts struct {
 	// Cases were reviewed; Failed of them have no valid answer, and what they expect counts as missed.
 	Cases  int `json:"cases"`
 	Failed int `json:"failed"`
-	// Expected counts the faults of the cases that the seat's lens must see, Found those that it raised.
+	// Expected counts the faults of the cases that the seat's lens must see (no optional ones), Found those that it raised.
 	Expected int `json:"expected"`
 	Found    int `json:"found"`
 	// Raised counts what the seat raised as high, and lesser findings that are expected; Correct those at a planted fault,
@@ -121,7 +121,7 @@ func (s *Score) add(c Case, a Answer) {
 		slices.Sort(s.Reported)
 	}
 	for _, e := range c.Expected {
-		if e.Lens != a.Lens {
+		if e.Lens != a.Lens || e.Optional {
 			continue
 		}
 		s.Expected++

@@ -83,6 +83,15 @@ func TestCountsByHand(t *testing.T) {
 	}
 }
 
+// TestAnOptionalFaultIsRightAndNotMissed: precision counts it, recall does not.
+func TestAnOptionalFaultIsRightAndNotMissed(t *testing.T) {
+	optional := expect("a.go", 10, 10, "tests", review.High)
+	optional.Optional = true
+	k := []calibration.Case{{Name: "one", Expected: []calibration.Expectation{optional, expect("b.go", 1, 1, "tests", review.High)}}}
+	got := calibration.Measure(k, []calibration.Answer{{Case: "one", Seat: "s", Lens: "tests", Findings: []calibration.Finding{raised(review.High, "a.go", 10, 0)}}})
+	require.Equal(t, calibration.Counts{Cases: 1, Expected: 1, Raised: 1, Correct: 1}, got[0].Counts)
+}
+
 func TestSharesOfNothing(t *testing.T) {
 	_, ok := calibration.Counts{}.Precision()
 	require.False(t, ok)
