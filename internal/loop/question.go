@@ -116,7 +116,7 @@ func (p *Progress) number(asked []string, now time.Time) {
 		p.Desk.Asked[subject]++
 		p.Run.Questions = append(p.Run.Questions, record.Question{
 			Subject: subject, Number: p.Desk.Asked[subject], Text: p.questionText(subject),
-			Since: now.UTC().Format(time.RFC3339), Head: p.Latest.Tree,
+			Since: now.UTC().Format(time.RFC3339), Head: p.head(),
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -183,6 +184,9 @@ func (p *Progress) lastRuling(finding string) string {
 	return ""
 }
 
+// head is the commit that the run stands at.
+func (p *Progress) head() string { return cmp.Or(p.Latest.Commit, p.Latest.Tree) }
+
 // heads are the names of what the run stands at: its tree, its commit and,
 // where nothing was written since, the user's own commit.
 func (p *Progress) heads() []string {
@@ -206,7 +210,7 @@ func (p *Progress) apply(r RulingRequest, now time.Time) {
 	p.Run.Questions = slices.Delete(p.Run.Questions, i, i+1)
 	p.Run.Rulings = append(p.Run.Rulings, record.Ruling{
 		Finding: r.Finding, Number: question.Number, Decision: r.Decision, Reason: r.Reason, By: r.By,
-		At: now.UTC().Format(time.RFC3339), Head: p.Latest.Tree, RequestID: r.RequestID,
+		At: now.UTC().Format(time.RFC3339), Head: p.head(), RequestID: r.RequestID,
 	})
 	p.noteRuling(r)
 	if r.Finding == convergence.SubjectBudget && r.Decision == convergence.DecisionStand {

@@ -84,7 +84,7 @@ type Question struct {
 	Text   string `json:"text"`
 	// Since is when it was asked, RFC 3339.
 	Since string `json:"since"`
-	// Head is the tree that it is asked about.
+	// Head is the commit that it is asked about.
 	Head string `json:"head,omitempty"`
 }
 
