@@ -93,9 +93,12 @@ func isWord(token string) bool {
 	return strings.IndexFunc(token, wordRune) == 0
 }
 
-// renamed returns which words became which, both ways, where two lines differ in names only; ok is false where they
-// differ in more. One line may rename two words at most, each the same way everywhere.
-func renamed(a, b string) (names map[string]string, ok bool) {
+// renaming is a name of one line that another line calls otherwise.
+type renaming struct{ from, to string }
+
+// renamed returns which words became which where two lines differ in names only; ok is false where they differ in
+// more. One line may rename two words at most, each the same way everywhere.
+func renamed(a, b string) (names []renaming, ok bool) {
 	left, right := codeTokens(a), codeTokens(b)
 	if len(left) != len(right) || len(left) < 3 {
 		return nil, false
@@ -103,26 +106,17 @@ func renamed(a, b string) (names map[string]string, ok bool) {
 	there, back := map[string]string{}, map[string]string{}
 	for i, l := range left {
 		r := right[i]
-		if !isWord(l) || !isWord(r) {
-			if l != r {
-				return nil, false
-			}
-			continue
-		}
-		if known, seen := there[l]; seen && known != r {
+		known, seen := there[l]
+		origin, taken := back[r]
+		switch {
+		case l != r && (!isWord(l) || !isWord(r)), seen && known != r, taken && origin != l:
 			return nil, false
-		}
-		if known, seen := back[r]; seen && known != l {
-			return nil, false
+		case l != r && !seen:
+			names = append(names, renaming{l, r})
 		}
 		there[l], back[r] = r, l
 	}
-	for l, r := range there {
-		if l == r {
-			delete(there, l)
-		}
-	}
-	return there, len(there) > 0 && len(there) <= 2
+	return names, len(names) > 0 && len(names) <= 2
 }
 
 // sameAnchor reports whether two anchors are one line of code, also where one of them quotes a part of it.

@@ -1,7 +1,9 @@
 package review
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -34,19 +36,27 @@ func alike(a, b Mark) float64 {
 	if a.Path == "" {
 		return 0 // without a file only the very same words are the same finding
 	}
+	if slices.Compare(a.key(), b.key()) > 0 {
+		a, b = b, a // the order asked in is no matter
+	}
 	p := comparePlaces(a, b)
 	left, right := readTitle(a.Title), readTitle(b.Title)
 	if p.names != nil {
 		left = left.rename(p.names)
 	}
-	m := compareTitles(left, right)
-	if m.opposed || p.kind == oneLine && subjectsDiffer(left, right, p.anchor) {
+	m := compareTitles(left, right, lineWords(p.line))
+	if m.opposed || m.vague || subjectsDiffer(left, right, p.lineA, p.lineB) {
 		return 0
 	}
 	if need := needs[p.kind]; m.share < need.share || m.weight < need.weight || need.named && !m.named {
 		return 0
 	}
 	return m.share
+}
+
+// key orders marks.
+func (m Mark) key() []string {
+	return []string{m.Title, Anchor(m.Anchor), fmt.Sprintf("%09d", m.Line)}
 }
 
 // need is how much two titles must share at places that relate in one way.
@@ -57,7 +67,7 @@ type need struct {
 }
 
 var needs = map[relation]need{
-	oneLine:   {share: 0.4, weight: 0.5},
+	oneLine:   {share: 0.35, weight: 0.5},
 	touching:  {share: 0.5, weight: 1},
 	near:      {share: 0.6, weight: 1},
 	nearOther: {share: 0.6, weight: 2},
@@ -74,7 +84,8 @@ func cleanPath(p string) string {
 	return path.Clean(string([]rune(p)))
 }
 
-// plain is a title without what writing it twice changes.
-func plain(title string) string {
-	return strings.Join(strings.Fields(strings.ToLower(normalise([]byte(title)))), " ")
+// plain is a text without what writing it twice changes: its words.
+func plain(s string) string {
+	words := strings.FieldsFunc(strings.ToLower(normalise([]byte(s))), func(r rune) bool { return !wordRune(r) })
+	return strings.Join(words, " ")
 }

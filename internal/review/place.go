@@ -21,44 +21,54 @@ const (
 
 // relatedPlaces is how two places relate.
 type relatedPlaces struct {
-	kind   relation
-	anchor string            // the longer anchor, where it is one line
-	names  map[string]string // what the second place calls the first one's names
+	kind  relation
+	line  string     // the line that both are, where they are one
+	names []renaming // what the second place calls the first one's names
+	// lineA and lineB are the two lines as far as they are known.
+	lineA, lineB string
 }
 
 func comparePlaces(a, b Mark) relatedPlaces {
-	left, right := Anchor(a.Anchor), Anchor(b.Anchor)
+	p := relatedPlaces{lineA: Anchor(a.Anchor), lineB: Anchor(b.Anchor)}
 	gap, known := distance(a.Line, b.Line)
-	if sameAnchor(left, right) {
-		long := left
-		if len(right) > len(left) {
-			long = right
-		}
-		if telling(left) && telling(right) || !known || gap <= drift {
-			return relatedPlaces{kind: oneLine, anchor: long}
-		}
-		return relatedPlaces{kind: apart}
+	if names, ok := renamed(p.lineA, p.lineB); ok && known && gap == 0 {
+		p.names, p.lineA = names, p.lineB
 	}
-	if names, ok := renamed(left, right); ok {
-		if known && gap == 0 {
-			return relatedPlaces{kind: oneLine, anchor: right, names: names}
+	if sameAnchor(p.lineA, p.lineB) {
+		if telling(p.lineA) && telling(p.lineB) || !known || gap <= drift {
+			p.kind, p.line = oneLine, longer(p.lineA, p.lineB)
+			p.lineA, p.lineB = p.line, p.line
 		}
-		return relatedPlaces{kind: apart}
+		return p
 	}
-	other := left != "" && right != ""
+	if _, parallel := renamed(p.lineA, p.lineB); parallel {
+		return p
+	}
+	both := p.lineA != "" && p.lineB != ""
 	switch {
-	case known && gap == 0 && !other:
-		return relatedPlaces{kind: oneLine, anchor: left + right}
+	case known && gap == 0 && !both:
+		p.kind, p.line = oneLine, longer(p.lineA, p.lineB)
+		p.lineA, p.lineB = p.line, p.line
 	case known && gap <= touch:
-		return relatedPlaces{kind: touching}
-	case known && gap <= screen && other:
-		return relatedPlaces{kind: nearOther}
+		p.kind = touching
+	case known && gap <= screen && both:
+		p.kind = nearOther
 	case known && gap <= screen:
-		return relatedPlaces{kind: near}
-	case other:
-		return relatedPlaces{kind: farOther}
+		p.kind = near
+	case both:
+		p.kind = farOther
+	default:
+		p.kind = far
 	}
-	return relatedPlaces{kind: far}
+	return p
+}
+
+// longer returns the longer of two texts, of equal lengths the one that sorts first: the order asked in is no matter.
+func longer(a, b string) string {
+	if len(b) > len(a) || len(b) == len(a) && b < a {
+		return b
+	}
+	return a
 }
 
 // distance returns how many lines lie between two lines; known is false where one is not named.

@@ -1,111 +1,168 @@
 package review
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // match is how far two titles say the same.
 type match struct {
 	share   float64 // of their weighted words, 0 to 1
 	weight  float64 // of the shared words together
+	vague   bool    // they share only what could be said of much, and each goes on to say something of its own
 	named   bool    // both name the same code
 	opposed bool    // one says the opposite of the other
 }
 
-// genericWeight is what a word counts that many defects are described with; others count 1.
-const genericWeight = 0.5
+// What a word counts. Words that name the very defect count most; words that many defects are described with count
+// little; on one line of code its own words count least, since the place has said them already.
+const (
+	defectWeight  = 2
+	wordWeight    = 1
+	genericWeight = 0.5
+	placeWeight   = 0.25
+)
 
-var generic = setOf("absent", "fault", "none", "dismissed", "wrong", "validate", "test", "value", "check", "handl", "return", "result", "data", "input",
-	"user", "param", "write", "read", "read", "close", "variable", "variabl", "field", "list", "map", "string", "file", "path", "type", "state")
+var (
+	defects = canonicals("overflow underflow injection race deadlock traversal divide bounds forever timeout inverted xss csrf")
+	generic = canonicals("absent fault none dismissed wrong validate test value check handle return result data input param write read close " +
+		"variable field list map string file path type state")
+	outcomes = canonicals("crash") // what follows from a defect rather than what it is
+)
 
-func weigh(word string) float64 {
-	if generic[word] {
-		return genericWeight
+// canonicals returns a set of words in the form in which they are compared.
+func canonicals(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		set[canonical(word)] = true
 	}
-	return 1
+	return set
 }
 
-func compareTitles(a, b titleWords) match {
+// weigh returns what a word counts; here are the words of the line of code that both titles are about.
+func weigh(word string, here wordSet) float64 {
+	switch {
+	case here.has(word), outcomes[word]:
+		return placeWeight
+	case defects[word]:
+		return defectWeight
+	case generic[word]:
+		return genericWeight
+	}
+	return wordWeight
+}
+
+func compareTitles(a, b titleWords, here wordSet) match {
 	var m match
-	var all float64
-	for word := range a.words {
-		all += weigh(word)
-		if b.words[word] {
-			m.weight += weigh(word)
+	pointed := false
+	for _, word := range a.words {
+		if b.words.has(word) {
+			m.weight += weigh(word, here)
+			pointed = pointed || weigh(word, here) >= wordWeight
 		}
 	}
-	for word := range b.words {
-		all += weigh(word)
+	left, ownA := a.weights(b, here)
+	right, ownB := b.weights(a, here)
+	m.vague = !pointed && min(ownA, ownB) >= wordWeight
+	if left+right > 0 {
+		m.share = 2 * m.weight / (left + right)
 	}
-	if all > 0 {
-		m.share = 2 * m.weight / all
-	}
-	for name := range a.names {
-		m.named = m.named || b.names[name]
-	}
+	m.named = slices.ContainsFunc(a.names, b.names.has)
 	for _, pair := range opposites {
 		m.opposed = m.opposed || opposite(a, b, pair) || opposite(b, a, pair)
 	}
 	return m
 }
 
+// weights returns what all words of a title count together, and the weightiest that the other title does not have.
+func (t titleWords) weights(other titleWords, here wordSet) (all, own float64) {
+	for _, word := range t.words {
+		w := weigh(word, here)
+		all += w
+		if !other.words.has(word) {
+			own = max(own, w)
+		}
+	}
+	return all, own
+}
+
 // opposites are words that turn a sentence into another one. Their order does not matter.
-var opposites = [][2]string{
-	{"absent", "twice"}, {"before", "aft"}, {"before", "after"}, {"read", "write"}, {"small", "larg"}, {"few", "many"}, {"low", "upp"}, {"min", "max"},
-	{"start", "end"}, {"first", "last"}, {"add", "remove"}, {"encod", "decod"}, {"lock", "unlock"}, {"open", "close"}, {"leak", "twice"}, {"left", "right"},
-	{"short", "long"}, {"early", "lat"}, {"ear", "lat"}, {"underflow", "overflow"}, {"request", "respons"}, {"cli", "serv"}, {"client", "server"},
+var opposites = pairsOf("missing twice", "before after", "read write", "small large", "few many", "lower upper", "min max", "minimum maximum",
+	"start end", "first last", "add remove", "encode decode", "lock unlock", "open close", "leak twice", "left right", "short long",
+	"early late", "underflow overflow", "request response", "client server", "inside outside", "allow deny", "send receive", "push pop",
+	"increment decrement", "input output", "source target", "sender receiver", "marshal unmarshal", "height width", "key value")
+
+func pairsOf(list ...string) [][2]string {
+	pairs := make([][2]string, len(list))
+	for i, pair := range list {
+		first, second, _ := strings.Cut(pair, " ")
+		pairs[i] = [2]string{canonical(first), canonical(second)}
+	}
+	return pairs
 }
 
 // opposite reports whether a says only the first word of a pair and b only the second.
 func opposite(a, b titleWords, pair [2]string) bool {
-	return a.words[pair[0]] && !a.words[pair[1]] && b.words[pair[1]] && !b.words[pair[0]]
+	return a.words.has(pair[0]) && !a.words.has(pair[1]) && b.words.has(pair[1]) && !b.words.has(pair[0])
 }
 
-// subjectsDiffer reports whether two titles speak of different names of one line of code.
-func subjectsDiffer(a, b titleWords, anchor string) bool {
-	left, right := a.subjects(anchor), b.subjects(anchor)
-	if len(left) == 0 || len(right) == 0 {
-		return false
-	}
-	for word := range left {
-		if right[word] {
-			return false
+// subjectsDiffer reports whether each of two titles speaks of a name on its line of code that the other does not
+// mention, and none that both do.
+func subjectsDiffer(a, b titleWords, lineA, lineB string) bool {
+	left, right := a.subjects(lineA), b.subjects(lineB)
+	return len(left) > 0 && len(right) > 0 && !slices.ContainsFunc(left, b.says) && !slices.ContainsFunc(right, a.says)
+}
+
+func (t titleWords) says(word string) bool { return t.words.has(word) || t.names.has(word) }
+
+// subjects returns the names on a line of code that a title speaks of. A word that many titles use is no name by
+// itself, only as part of one.
+func (t titleWords) subjects(anchor string) wordSet {
+	var found []string
+	for _, word := range lineWords(anchor) {
+		if t.words.has(word) && !generic[word] && !outcomes[word] {
+			found = append(found, word)
 		}
 	}
-	return true
-}
-
-// subjects returns which of a title's words are names in a line of code. What every title says is none.
-func (t titleWords) subjects(anchor string) map[string]bool {
-	found := map[string]bool{}
 	for _, token := range codeTokens(anchor) {
-		for _, part := range parts(token) {
-			if word := canonical(part); word != "" && t.words[word] && (!generic[word] || word == "user") {
-				found[word] = true
-			}
+		if name := strings.ToLower(token); t.names.has(name) {
+			found = append(found, name)
 		}
 	}
 	return found
 }
 
+// lineWords returns the words that stand on a line of code, in comparable form.
+func lineWords(anchor string) wordSet {
+	var found []string
+	for _, token := range codeTokens(anchor) {
+		for _, part := range parts(token) {
+			if word := canonical(part); word != "" {
+				found = append(found, word)
+			}
+		}
+	}
+	return setOfWords(found)
+}
+
 // rename returns the title as it reads with other names for the code.
-func (t titleWords) rename(names map[string]string) titleWords {
-	out := titleWords{words: map[string]bool{}, names: map[string]bool{}}
-	swap := map[string]string{}
-	for from, to := range names {
-		if before, after := parts(from), parts(to); len(before) == 1 && len(after) == 1 {
-			swap[canonical(before[0])] = canonical(after[0])
+func (t titleWords) rename(names []renaming) titleWords {
+	words, long := slices.Clone(t.words), slices.Clone(t.names)
+	for i, word := range words {
+		for _, name := range names {
+			if before, after := parts(name.from), parts(name.to); len(before) == 1 && len(after) == 1 && word == canonical(before[0]) {
+				words[i] = canonical(after[0])
+				break
+			}
 		}
 	}
-	for word := range t.words {
-		if to, ok := swap[word]; ok && to != "" {
-			word = to
+	for i, name := range long {
+		for _, n := range names {
+			if name == strings.ToLower(n.from) {
+				long[i] = strings.ToLower(n.to)
+				break
+			}
 		}
-		out.words[word] = true
 	}
-	for name := range t.names {
-		for from, to := range names {
-			name = strings.ReplaceAll(name, strings.ToLower(from), strings.ToLower(to))
-		}
-		out.names[name] = true
-	}
-	return out
+	return titleWords{words: setOfWords(words), names: setOfWords(long)}
 }

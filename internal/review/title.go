@@ -2,6 +2,7 @@ package review
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -11,8 +12,22 @@ import (
 
 // titleWords is a finding's title in comparable form.
 type titleWords struct {
-	words map[string]bool // canonical words
-	names map[string]bool // words that stand for code: they have a capital inside, an underscore, a dot or a call
+	words wordSet // canonical words
+	names wordSet // words that stand for code: they have a capital inside, an underscore or a dot
+}
+
+// wordSet is a set of words in their order: what is summed over it comes out the same in every replay of a run.
+type wordSet []string
+
+func setOfWords(words []string) wordSet {
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	slices.Sort(words)
+	return slices.Compact(words)
+}
+
+func (s wordSet) has(word string) bool {
+	_, found := slices.BinarySearch(s, word)
+	return found
 }
 
 // places in a title say where and not what: they move with the code.
@@ -23,7 +38,7 @@ var labels = regexp.MustCompile(`^(?i)\W*(\[?\(?(p[0-4]|high|medium|low|critical
 
 // readTitle takes a title apart.
 func readTitle(s string) titleWords {
-	t := titleWords{words: map[string]bool{}, names: map[string]bool{}}
+	var words, names []string
 	s = normalise([]byte(strings.ToValidUTF8(s, " ")))
 	s = contractions.Replace(strings.ReplaceAll(s, "’", "'"))
 	if rest := labels.ReplaceAllString(s, ""); rest != "" {
@@ -31,24 +46,23 @@ func readTitle(s string) titleWords {
 	}
 	for _, word := range strings.FieldsFunc(places.ReplaceAllString(s, " "), func(r rune) bool { return !wordRune(r) && r != '.' }) {
 		word = strings.Trim(word, ".")
-		parts := parts(word)
-		if len(parts) > 1 {
-			t.names[strings.ToLower(word)] = true
+		for segment := range strings.SplitSeq(word, ".") {
+			if segment != word || len(parts(segment)) > 1 {
+				names = append(names, strings.ToLower(segment))
+			}
 		}
-		for _, part := range parts {
+		for _, part := range parts(word) {
 			for _, piece := range ideographs(part) {
-				if canonical := canonical(piece); canonical != "" {
-					t.words[canonical] = true
-				}
+				words = append(words, canonical(piece))
 			}
 		}
 	}
-	return t
+	return titleWords{words: setOfWords(words), names: setOfWords(names)}
 }
 
 // contractions keep their negation, which the split at marks would lose.
-var contractions = strings.NewReplacer("n't ", " not ", "off-by-one", "offbyone", "off by one", "offbyone", "Off-by-one", "offbyone",
-	"Off by one", "offbyone", "off-by-1", "offbyone", "c++", "cpp")
+var contractions = strings.NewReplacer("n't ", " not ", "'s ", " ", "off-by-one", "offbyone", "off by one", "offbyone", "Off-by-one", "offbyone",
+	"Off by one", "offbyone", "off-by-1", "offbyone", "c++", "cpp", "time zone", "timezone", "Time zone", "timezone")
 
 // parts splits a name at dots, underscores and inner capitals, into lower-case words.
 func parts(word string) []string {
@@ -103,7 +117,7 @@ func canonical(word string) string {
 
 // stem removes the inflections that reviewers vary most; it need not find the dictionary's form, only the same one.
 func stem(w string) string {
-	for _, suffix := range []string{"ations", "ation", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"} {
+	for _, suffix := range []string{"ations", "ation", "isons", "ison", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"} {
 		if rest, ok := strings.CutSuffix(w, suffix); ok && len(rest) >= 3 && !(suffix == "s" && strings.HasSuffix(rest, "s")) {
 			if n := len(rest); n > 3 && rest[n-1] == rest[n-2] && rest[n-1] != 's' && rest[n-1] != 'l' {
 				rest = rest[:n-1]
@@ -118,7 +132,7 @@ var filler = setOf("a", "an", "the", "of", "in", "on", "at", "to", "for", "from"
 	"it", "its", "this", "that", "these", "those", "as", "if", "when", "while", "then", "there", "here", "can", "could", "may", "might", "will",
 	"would", "should", "must", "does", "do", "did", "has", "have", "had", "which", "who", "into", "via", "through", "so", "also", "any", "some",
 	"all", "due", "because", "cause", "caus", "possible", "potential", "potentially", "still", "now", "code", "function", "method", "line", "new", "instead", "being",
-	"used", "use", "using", "up", "get", "make", "mak", "lead", "where", "but", "than", "case", "call", "see", "seen", "happen", "occur")
+	"used", "use", "using", "up", "out", "given", "too", "0", "1", "2", "os", "io", "fs", "std", "get", "make", "mak", "lead", "where", "but", "than", "case", "call", "see", "seen", "happen", "occur")
 
 // meanings gives one word to what is called by many. Keys are words or stems.
 var meanings = groups(
