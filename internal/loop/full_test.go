@@ -114,7 +114,7 @@ func TestAStubbornWriterLosesTheTaskAndThenAPersonIsAsked(t *testing.T) {
 	require.Len(t, run.Rulings, 1)
 	require.Equal(t, "person", run.Rulings[0].Decision)
 	require.Equal(t, "arbiter codex", run.Rulings[0].By)
-	require.Equal(t, "c-tree-6", run.Rulings[0].Head)
+	require.Equal(t, "tree-6", run.Rulings[0].Head)
 	require.Contains(t, run.Rulings[0].Reason, "one line")
 	w.checkProjection()
 	w.checkReplay(in)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,7 +127,7 @@ func arbitrates(c loop.Call, decision string) loop.Outcome {
 }
 
 // newFullWorld answers everything in the most peaceful way.
-func newFullWorld(t *testing.T, in loop.Input) *world {
+func newFullWorld(t require.TestingT, in loop.Input) *world {
 	w := newWorld(t, in)
 	w.answers["review"] = func(c loop.Call) loop.Outcome { return says(c, nil) }
 	w.answers["recheck"] = func(c loop.Call) loop.Outcome { return says(c, rechecks(c, "addressed")) }

@@ -95,7 +95,7 @@ func (p *Progress) arbiterSaid(call Call, id string, s Said, now time.Time) {
 	}
 	p.tell(id, "%s", because("step "+call.Step+": ruled by "+who+": "+s.Decision, reason))
 	p.Run.Rulings = append(p.Run.Rulings, record.Ruling{
-		Finding: id, Decision: s.Decision, Reason: reason, By: who, At: now.UTC().Format(time.RFC3339), Head: p.Latest.Commit,
+		Finding: id, Decision: s.Decision, Reason: reason, By: who, At: now.UTC().Format(time.RFC3339), Head: p.Latest.Tree,
 	})
 }
 

@@ -3,7 +3,6 @@ package loop_test
 import (
 	"encoding/json"
 	"fmt"
-	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -41,7 +40,7 @@ func input(iterations int) loop.Input {
 
 // world plays the activities. answers are taken by "turn seat iteration", else by "turn seat", else by "turn".
 type world struct {
-	t        *testing.T
+	t        require.TestingT
 	progress *loop.Progress
 	now      time.Time
 	answers  map[string]func(loop.Call) loop.Outcome
@@ -51,7 +50,7 @@ type world struct {
 	onCall   func(loop.Call)
 }
 
-func newWorld(t *testing.T, in loop.Input) *world {
+func newWorld(t require.TestingT, in loop.Input) *world {
 	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 	p, err := loop.New(in, "run-x", now)
 	require.NoError(t, err)
