@@ -27,6 +27,17 @@ func GateFlags(fs *pflag.FlagSet) {
 	})
 }
 
+// ForGate is the configuration where nobody writes. The writer's place goes to the first seat's engine, which is asked for
+// anyway, so that no other engine is looked for.
+func (c Config) ForGate() Config {
+	if len(c.Seats) > 0 {
+		c.Writer = c.Seats[0].Lane
+	}
+	c.Design, c.Escalation = false, nil
+	c.AllowSelfReview = true // there is no writer whose engine a seat could share
+	return c
+}
+
 // CompileGate is Compile for a change that exists already: a definition that writes and repairs nothing.
 func (c Config) CompileGate(identify Identify) ([]byte, *convergence.Machine, error) {
 	d, err := c.GateDefinition(identify)
@@ -48,8 +59,7 @@ func (c Config) CompileGate(identify Identify) ([]byte, *convergence.Machine, er
 // nodes of the writer have no engine, so every seat votes, and an open finding
 // ends the review instead of a repair or a ruling.
 func (c Config) GateDefinition(identify Identify) (convergence.Definition, error) {
-	c.AllowSelfReview = true // there is no writer whose engine a seat could share
-	d, err := c.Definition(identify)
+	d, err := c.ForGate().Definition(identify)
 	if err != nil {
 		return d, err
 	}

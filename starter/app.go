@@ -48,7 +48,7 @@ func (a *app) root() *cobra.Command {
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
-		a.runCommand(), a.planCommand(), a.runsCommand(), a.showCommand(), a.watchCommand(), a.applyCommand(),
+		a.runCommand(), a.reviewCommand(), a.planCommand(), a.runsCommand(), a.showCommand(), a.watchCommand(), a.applyCommand(),
 		a.resumeCommand(), a.cancelCommand(), a.presetsCommand(), a.adaptersCommand(), a.doctorCommand(), a.devCommand(),
 		a.configCommand(), a.verdictCommand(), a.versionCommand(), a.decideCommand(),
 	)

@@ -31,6 +31,9 @@ func (a *app) attachTo(ctx context.Context, cmd *cobra.Command, index runindex.I
 		return c, usage("use the machine and the state folder (CONCLAVE_STATE_DIR) that started it",
 			"run %s is known by its bundle only: no state folder here says which server holds it", entry.RunID)
 	}
+	if err := c.superseded(); err != nil {
+		return c, err
+	}
 	settings, err := hostSettings(cmd, entry)
 	if err != nil {
 		return c, err

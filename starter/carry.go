@@ -40,6 +40,8 @@ type carriage struct {
 	workers *host.Workers
 	log     *zap.Logger
 	started bool
+	// replaces says that an open review of the same digest, which nobody carries, makes way.
+	replaces bool
 	// lost is told when a worker gives up.
 	lost chan error
 }

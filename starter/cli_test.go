@@ -143,7 +143,6 @@ func TestUsageErrors(t *testing.T) {
 		{"run --store|s3://b|r", []string{"--store", "not yet"}},
 		{"run r", []string{"claude", "CONCLAVE_CLAUDE_BIN", "starter doctor"}},
 		{"plan --reviewers|x|r", []string{"unknown adapter"}},
-		{"review", []string{"not yet"}},
 		{"rule a|F1|--stand", []string{"not yet"}},
 		{"calibrate x", []string{"not yet"}},
 		{"lint-prompts", []string{"not yet"}},

@@ -11,7 +11,6 @@ import (
 func laterCommands(root *cobra.Command) []*cobra.Command {
 	var commands []*cobra.Command
 	for _, c := range []struct{ use, short string }{
-		{"review [flags]", "review a change that exists already (not yet supported)"},
 		{"rule RUN FINDING", "rule on a finding (not yet supported)"},
 		{"calibrate CASES...", "measure reviewers over labelled changes (not yet supported)"},
 		{"lint-prompts", "look for steering in prompts (not yet supported)"},

@@ -83,6 +83,11 @@ func (c *carriage) start(ctx context.Context, p *plan, target host.Target) error
 	if err := c.connect(ctx, p.config, target, artifacts); err != nil {
 		return err
 	}
+	if p.gate != nil {
+		if err := c.seekStanding(ctx, p.gate); err != nil {
+			return err
+		}
+	}
 	return c.startWorkflow(ctx, in)
 }
 
@@ -107,10 +112,14 @@ func newEntry(p *plan, configFile string) runindex.Entry {
 			configFile = abs
 		}
 	}
-	return runindex.Entry{
+	e := runindex.Entry{
 		RunID: id, WorkflowID: workflows.WorkflowID(id), Source: p.source.Root(), Bundle: activities.BundleDir(p.source.Root(), id),
 		Title: title(string(p.requirement)), Preset: p.config.Preset, Created: time.Now().UTC(), Store: p.config.Host.Store, Config: configFile,
 	}
+	if p.gate != nil {
+		p.gate.entry(&e, string(p.requirement))
+	}
+	return e
 }
 
 // makeBundle makes the bundle's folder before anything is paid for. A link of
@@ -178,6 +187,9 @@ func input(ctx context.Context, p *plan, e runindex.Entry, artifacts store.Store
 		}
 		in.Constraints = append(in.Constraints, loop.NamedRef{Name: c.name, Ref: ref})
 	}
+	if p.gate != nil {
+		p.gate.input(&in)
+	}
 	return in, checkSize(in)
 }
 
@@ -211,11 +223,19 @@ func (c *carriage) startWorkflow(ctx context.Context, in loop.Input) error {
 	if c.entry.Local() {
 		o.TaskQueue, o.WorkflowTaskTimeout = workflows.RunQueue(c.entry.RunID), taskTimeout
 	}
-	_, err = c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
+	kind := workflows.ReviewLoopName
+	if in.Source.Gate != nil {
+		kind = workflows.ReviewGateName
+		c.gateOptions(&o)
+	}
+	_, err = c.conn.ExecuteWorkflow(ctx, o, kind, in)
 	if unknownAttributes(err) {
 		c.app.say("note: the namespace %s does not know Conclave's search attributes; the run goes on without them", c.entry.Namespace)
 		in.Unindexed, o.TypedSearchAttributes = true, temporal.SearchAttributes{}
-		_, err = c.conn.ExecuteWorkflow(ctx, o, workflows.ReviewLoopName, in)
+		_, err = c.conn.ExecuteWorkflow(ctx, o, kind, in)
+	}
+	if standing := c.gateStarted(ctx, in, err); standing != nil {
+		return standing
 	}
 	if err != nil {
 		return &fault{code: exitStep, what: fmt.Sprintf("the workflow of run %s did not start: %v", c.entry.RunID, err)}

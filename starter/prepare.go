@@ -58,6 +58,8 @@ type plan struct {
 	lenses, templates []promptText
 	// uncalibrated names the voting seats that gate on trust alone.
 	uncalibrated []string
+	// gate is the change that `starter review` reviews, nil for a run.
+	gate *gate
 	// folder says what is copied of a directory that is no repository.
 	folder string
 	// dirty waits for the list of uncommitted paths.
@@ -144,11 +146,16 @@ func (p *plan) definitionFile(cmd *cobra.Command) (config.File, error) {
 
 func (p *plan) compile(context.Context, *cobra.Command) error {
 	p.agents = p.config.Host.AgentSettings(os.Environ())
+	compile := p.config.Compile
+	if p.gate != nil {
+		p.config = p.config.ForGate()
+		compile = p.config.CompileGate
+	}
 	var err error
 	if p.identify, err = p.config.Identify(p.agents); err != nil {
 		return err
 	}
-	if p.definition, p.machine, err = p.config.Compile(p.identify); err != nil {
+	if p.definition, p.machine, err = compile(p.identify); err != nil {
 		return err
 	}
 	p.selfReviewed = config.SelfReviewed(p.machine.Definition())
