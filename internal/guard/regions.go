@@ -58,20 +58,19 @@ func (r *Regions) Covers(path string, line, end int) bool {
 	return false
 }
 
-// Lines counts the added and removed lines of a patch by path. A renamed file counts under its new name.
+// Lines counts the added and removed lines of a patch. A file that is exempt on both sides does not count.
 type Lines struct {
-	Of   map[string]int
-	path string
+	Counted int
+	exempt  func(string) bool
+	skip    bool
 }
 
-// NewLines gives a Reader to fill.
-func NewLines() *Lines { return &Lines{Of: map[string]int{}} }
+// NewLines gives a Reader that counts.
+func NewLines(exempt func(path string) bool) *Lines { return &Lines{exempt: exempt} }
 
 // File implements Reader.
 func (l *Lines) File(old, new string) {
-	if l.path = new; new == "" {
-		l.path = old
-	}
+	l.skip = (old == "" || l.exempt(old)) && (new == "" || l.exempt(new))
 }
 
 // Hunk implements Reader.
@@ -79,7 +78,7 @@ func (l *Lines) Hunk(int, int, int, int) {}
 
 // Line implements Reader.
 func (l *Lines) Line(op byte, _ []byte) {
-	if op != ' ' {
-		l.Of[l.path]++
+	if op != ' ' && !l.skip {
+		l.Counted++
 	}
 }

@@ -1,0 +1,85 @@
+package guard
+
+import (
+	"path"
+	"strings"
+)
+
+// runners are programs that take what they do from a file that the command does not name.
+var runners = map[string][]string{
+	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
+	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"}, "mage": {"magefile.go"},
+	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "ninja": {"build.ninja"}, "bazel": {"BUILD", "BUILD.bazel"},
+}
+
+// commandFiles are the paths that the words of a shell command may mean: each word by itself, behind an equals sign,
+// and below every folder that the command changes into.
+func commandFiles(command string) map[string]bool {
+	words := shellWords(command)
+	dirs := []string{"."}
+	for i, word := range words {
+		if (word == "cd" || word == "pushd" || word == "-C") && i+1 < len(words) {
+			dirs = append(dirs, words[i+1])
+			dirs = append(dirs, path.Join(dirs[len(dirs)-2], words[i+1]))
+		}
+	}
+	files := map[string]bool{}
+	for _, word := range words {
+		names := append([]string{word}, runners[path.Base(word)]...)
+		if _, value, ok := strings.Cut(word, "="); ok {
+			names = append(names, value)
+		}
+		if _, below, ok := strings.Cut(word, "/"); ok && word[0] == '$' { // $PWD/check.sh
+			names = append(names, below)
+		}
+		if len(word) > 2 && word[0] == '-' && word[1] != '-' { // -fMakefile.ci
+			names = append(names, word[2:])
+		}
+		for _, name := range names {
+			for _, dir := range dirs {
+				if file := path.Join(dir, name); name != "" && file != "." && !strings.HasPrefix(file, "../") && !path.IsAbs(file) {
+					files[file] = true
+				}
+			}
+		}
+	}
+	return files
+}
+
+// shellWords splits a command at blanks and at what separates commands, and takes quotes and escapes away. What stands
+// in quotes counts as one word and as its words: sh -c has commands there.
+func shellWords(command string) []string {
+	return append(split(command, true), split(command, false)...)
+}
+
+func split(command string, whole bool) []string {
+	var words []string
+	var word strings.Builder
+	end := func() {
+		if word.Len() > 0 {
+			words = append(words, word.String())
+			word.Reset()
+		}
+	}
+	quote := rune(0)
+	escaped := false
+	for _, c := range command {
+		switch {
+		case escaped:
+			word.WriteRune(c)
+			escaped = false
+		case c == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote = c
+		case (quote == 0 || !whole) && strings.ContainsRune(" \t\r\n;&|()<>`", c):
+			end()
+		default:
+			word.WriteRune(c)
+		}
+	}
+	end()
+	return words
+}

@@ -1,0 +1,75 @@
+// Package guard looks at a change before money is spent on reviewing it: how large it is without what is generated and
+// vendored, and whether it touches what must not change unseen. It reads changes, diff text and globs, and nothing else.
+package guard
+
+import (
+	"fmt"
+	"strings"
+
+	"conclave/internal/glob"
+)
+
+// Change is one changed path. A rename is two: what went and what came.
+type Change struct {
+	Path string
+	// Existed says that the base had the path.
+	Existed bool
+	// Mode and ID are the new content's, "" where the path is gone.
+	Mode, ID string
+}
+
+// Rules say what is protected and what is not counted.
+type Rules struct {
+	protected []rule
+	generated func(string) bool
+	command   map[string]bool
+}
+
+type rule struct {
+	why   string
+	match func(string) bool
+}
+
+// NewRules adds a user's globs to those that are built in. A protected one is "why TAB glob" or a glob alone. verify is
+// the verify command, "" for none. Errors name the glob.
+func NewRules(protected, generated []string, verify string) (*Rules, error) {
+	r := &Rules{command: commandFiles(verify)}
+	for _, line := range protected {
+		why, pattern, titled := strings.Cut(line, "\t")
+		if !titled {
+			why, pattern = Listed, line
+		}
+		match, err := glob.CompileFold([]string{pattern})
+		if err != nil {
+			return nil, fmt.Errorf("protected %w", err)
+		}
+		r.protected = append(r.protected, rule{why, match})
+	}
+	r.protected = append(r.protected, builtIn()...)
+	var err error
+	if r.generated, err = glob.Compile(append(DefaultGenerated(), generated...)); err != nil {
+		return nil, fmt.Errorf("generated %w", err)
+	}
+	return r, nil
+}
+
+func builtIn() []rule {
+	return []rule{{Instruction, must(instructionGlobs)}, {Configuration, must(configurationGlobs)}, {CI, must(ciGlobs)}}
+}
+
+// Generated reports whether a path is generated or vendored.
+func (r *Rules) Generated(path string) bool { return r.generated(path) }
+
+// Why is the rule that protects a changed path, "" for none. A file of the verify command is protected where the base
+// has it.
+func (r *Rules) Why(c Change) string {
+	for _, rule := range r.protected {
+		if rule.match(c.Path) {
+			return rule.why
+		}
+	}
+	if c.Existed && r.command[c.Path] {
+		return VerifyCommand
+	}
+	return ""
+}
