@@ -32,7 +32,8 @@ const (
 	quoteBytes  = 120
 	mostPlaces  = 3
 	reasonBytes = 240
-	mostHistory = 40
+	// evidenceBytes bounds a title in events and in the machine's state.
+	evidenceBytes = 100
 	// correctness is the lens of a seat that names none.
 	correctness = "correctness"
 )
@@ -85,10 +86,41 @@ func (p *Progress) disposition(entry *review.Entry, st convergence.FindingState)
 
 // tell adds a line to the life of a finding.
 func (p *Progress) tell(id, format string, args ...any) {
-	if entry, ok := p.Ledger.Entry(id); ok && len(entry.History) < mostHistory {
+	if entry, ok := p.Ledger.Entry(id); ok {
 		p.Ledger.Note(id, clip(fmt.Sprintf(format, args...), reasonBytes+100))
+		p.shorten(entry)
 	}
 }
+
+// shorten keeps what a finding takes in the run's state within bounds, which are
+// narrower the more findings there are. How its life began and how it went on
+// last is kept; the steps' folders hold every word.
+func (p *Progress) shorten(entry *review.Entry) {
+	lifeBytes, claim := 6<<10, claimBytes
+	switch n := len(p.Ledger.Entries); {
+	case n > 200:
+		lifeBytes, claim = 640, claimBytes/4
+	case n > 50:
+		lifeBytes, claim = 1536, claimBytes/2
+	}
+	entry.Claim = clip(entry.Claim, claim)
+	size := 0
+	for _, line := range entry.History {
+		size += len(line)
+	}
+	const kept = 2
+	for size > lifeBytes && len(entry.History) > kept+2 {
+		if entry.History[kept] != leftOut {
+			entry.History = slices.Insert(entry.History, kept, leftOut)
+			size += len(leftOut)
+		}
+		size -= len(entry.History[kept+1])
+		entry.History = slices.Delete(entry.History, kept+1, kept+2)
+	}
+}
+
+// leftOut stands in the life of a finding for lines that were too many.
+const leftOut = "... (more in the steps between)"
 
 // because appends a reason to a line.
 func because(line, reason string) string {
@@ -111,10 +143,13 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 			Severity: severity, Kind: kind, Title: clip(f.Title, titleBytes), Claim: clip(f.Claim, claimBytes),
 			Anchor: f.Anchor, Places: places(f.Evidence), Text: cmp.Or(f.Text, result.Final), // a text alone is its whole message
 		}, by)
+		if entry, ok := p.Ledger.Entry(id); ok {
+			p.shorten(entry)
+		}
 		if f.Outside {
 			p.tell(id, "step %s: outside of the fix, so it is logged and opens no round (%s called it %s)", call.Step, call.Turn.Seat, f.Severity)
 		}
-		out = append(out, map[string]any{"id": id, "kind": kind, "severity": severity, "evidence": clip(f.Title, titleBytes)})
+		out = append(out, map[string]any{"id": id, "kind": kind, "severity": severity, "evidence": clip(f.Title, evidenceBytes)})
 	}
 	return out
 }

@@ -55,6 +55,15 @@ type Carry struct {
 	Waits int  `json:"waits"`
 }
 
+// MarshalJSON leaves out of the record what New makes of the rest again.
+func (c Carry) MarshalJSON() ([]byte, error) {
+	type plain Carry // without this method
+	if len(c.Ledger.Entries) > 0 {
+		c.Run.Findings = nil
+	}
+	return json.Marshal(plain(c))
+}
+
 // answer is the memory of a seat between rounds.
 type answer struct {
 	Final   artifact.Ref `json:"final"`
@@ -106,6 +115,7 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 		p.Carry = *in.Resume
 		p.in.Resume = nil
 		p.makeMaps()
+		p.Run.Findings = p.dispositions()
 		return p, nil
 	}
 	p.Carry = Carry{

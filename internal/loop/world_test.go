@@ -48,6 +48,8 @@ type world struct {
 	turns    []loop.TurnRequest
 	marks    []string
 	onCall   func(loop.Call)
+	// limit bounds the batches of a run; 0 is a hundred.
+	limit int
 }
 
 func newWorld(t require.TestingT, in loop.Input) *world {
@@ -98,7 +100,7 @@ func troubled(class record.Class, code string) loop.Outcome {
 
 // run plays until the run ends or waits, and returns that call's kind.
 func (w *world) run() loop.Kind {
-	for range 100 {
+	for range max(w.limit, 100) {
 		w.now = w.now.Add(time.Second)
 		calls := w.progress.Next(w.now)
 		if kind := calls[0].Kind; kind == loop.CallFinish || kind == loop.CallWait {
