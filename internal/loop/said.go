@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"cmp"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"conclave/internal/convergence"
@@ -26,27 +28,34 @@ func saysNo(answer json.RawMessage) bool {
 
 func (p *Progress) tellConfirmed(call Call, before convergence.FindingState, reason string, refuted bool) {
 	id, who := call.Turn.Findings[0], p.who(call)
-	switch now := p.findingState(id); {
-	case now.Status == convergence.FindingRefuted:
-		p.tell(id, "%s", because("step "+call.Step+": refuted by "+who, reason))
+	what, proof := "confirmed by "+who, confirmation{By: who, Proof: call.Proof}
+	switch {
+	case p.findingState(id).Status == convergence.FindingRefuted:
+		what, proof = "refuted by "+who, confirmation{}
 	case refuted:
-		p.tell(id, "%s", because("step "+call.Step+": "+who+" would refute it, which a writer's engine, or an unknown one, may not", reason))
-		p.firstConfirmed(id, before, confirmation{Proof: proofUnconfirmable})
+		what, proof = who+" would refute it, which a writer's engine, or an unknown one, may not", confirmation{Proof: proofUnconfirmable}
 	case call.Turn.Rebuttal:
-		p.tell(id, "%s", because("step "+call.Step+": upheld against the writer's rebuttal by "+who, reason))
-		p.firstConfirmed(id, before, confirmation{By: who, Proof: call.Proof})
-	default:
-		p.tell(id, "%s", because("step "+call.Step+": confirmed by "+who, reason))
-		p.firstConfirmed(id, before, confirmation{By: who, Proof: call.Proof})
+		what = "upheld against the writer's rebuttal by " + who
 	}
+	if proof.Proof != "" && before.Status == convergence.FindingOpen {
+		p.confirmed(id, proof)
+	}
+	what = because(what, reason)
+	p.tell(id, "step %s: %s", call.Step, what)
+	p.remark(call, id+": "+what)
 }
 
-// firstConfirmed keeps who confirmed a finding that was open until now.
-func (p *Progress) firstConfirmed(id string, before convergence.FindingState, c confirmation) {
-	if before.Status == convergence.FindingOpen {
-		p.confirmed(id, c)
+// remark is what a step came to, in words of ours.
+func (p *Progress) remark(call Call, words string) {
+	step := p.step(call.Step)
+	if step.Message != "" {
+		words = step.Message + "; " + words
 	}
+	step.Message = clip(words, messageBytes)
 }
+
+// messageBytes bounds what a step's message says of findings.
+const messageBytes = 400
 
 // confirmFailed says what became of a finding whose confirm turn gave no answer.
 func (p *Progress) confirmFailed(call Call, before convergence.FindingState) {
@@ -71,14 +80,17 @@ func (p *Progress) arbitrateDone(call Call, result TurnResult, now time.Time) {
 			said[s.Finding] = s
 		}
 	}
+	var words []string
 	for _, id := range call.Turn.Findings {
 		s, ok := said[id]
+		words = append(words, id+" "+cmp.Or(s.Decision, "not ruled"))
 		if !ok {
 			p.tell(id, "step %s: the arbiter %s did not rule on it, so a person is asked", call.Step, p.who(call))
 			continue
 		}
 		p.arbiterSaid(call, id, s, now)
 	}
+	p.remark(call, strings.Join(words, ", "))
 }
 
 func (p *Progress) arbiterSaid(call Call, id string, s Said, now time.Time) {

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"strings"
 
 	"conclave/internal/convergence"
 	"conclave/internal/record"
@@ -31,9 +32,16 @@ func (p *Progress) seatDone(call Call, step *record.Step, result TurnResult) {
 // rechecked passes on what a seat says of older findings.
 func (p *Progress) rechecked(call Call, result TurnResult) []map[string]string {
 	out := make([]map[string]string, 0, len(result.Rechecked))
+	var left []string
 	for _, r := range result.Rechecked {
 		out = append(out, map[string]string{"finding": r.Finding, "status": r.Status})
 		p.tell(r.Finding, "%s", because(fmt.Sprintf("step %s: %s finds it %s", call.Step, call.Turn.Seat, r.Status), r.Reason))
+		if r.Status != string(convergence.FindingAddressed) {
+			left = append(left, r.Finding)
+		}
+	}
+	if len(left) > 0 {
+		p.remark(call, "not addressed: "+strings.Join(left, ", "))
 	}
 	return out
 }

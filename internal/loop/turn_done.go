@@ -5,6 +5,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/internal/artifact"
@@ -111,12 +112,19 @@ func (p *Progress) reported(call Call, result TurnResult) {
 			p.FixReport = result.Artifacts[name]
 		}
 	}
+	var words []string
 	for _, said := range result.FixReport {
+		words = append(words, said.Finding+" "+said.Status)
 		verb := "refutes it"
 		if said.Status == "fixed" {
 			verb = "says that it is fixed"
 		}
 		p.tell(said.Finding, "step %s: the writer %s %s", call.Step, p.who(call), verb)
+	}
+	if len(words) > 0 {
+		p.remark(call, "reports "+strings.Join(words, ", "))
+	} else if len(call.Turn.Feedback.Findings) > 0 {
+		p.remark(call, "gave no fix report")
 	}
 }
 
