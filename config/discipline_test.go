@@ -9,6 +9,7 @@ import (
 
 	"conclave/config"
 	"conclave/internal/convergence"
+	"conclave/internal/prompt"
 )
 
 func TestKeysOfTheDiscipline(t *testing.T) {
@@ -181,6 +182,7 @@ func TestBadKeysOfTheDiscipline(t *testing.T) {
 		{"absolute lens", given{repo: "lenses: {x: /x.md}\n"}, []string{"outside of the repository"}},
 		{"lens name", given{repo: "lenses: {a b: x.md}\n"}, []string{`"a b" is no name`}},
 		{"lens without a file", given{repo: "lenses: {x: [a]}\n"}, []string{"lenses.x", "{NAME: FILE}"}},
+		{"unknown template", given{repo: "prompts: {reviw: x.md}\n"}, []string{"conclave.yaml:1: there is no template reviw", "did you mean review?"}},
 		{"unknown lens", given{args: []string{"--seat", "a=codex@mony"}, repo: "lenses: {money: x.md}\n"}, []string{"did you mean money?", "lenses"}},
 		{"seat named as a lane", given{args: []string{"--seat", "confirmer=codex"}}, []string{"confirmer", "taken"}},
 	} {
@@ -193,6 +195,10 @@ func TestBadKeysOfTheDiscipline(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestEveryLensHasAText(t *testing.T) {
+	require.ElementsMatch(t, prompt.LensNames(), config.Lenses())
 }
 
 // TestAProgramMayHaveThePlaceOfAnAdapterOfLater: the preset strict runs where gemini is a configured program.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"conclave/internal/prompt"
 )
 
 // promptFile reads one entry of `lenses` or `prompts`: a name and a file.
@@ -15,6 +17,9 @@ func (r *reader) promptFile(section, name string, k, n *yaml.Node) {
 	switch {
 	case !seatName.MatchString(name):
 		r.fault(k, nameRemedy, "%q is no name for one of the %s", name, section)
+		return
+	case section == "prompts" && !slices.Contains(prompt.TemplateNames(), name):
+		r.fault(k, oneOf(name, prompt.TemplateNames()), "there is no template %s", name)
 		return
 	case n.Kind != yaml.ScalarNode || n.Value == "":
 		r.fault(n, "write `"+section+": {NAME: FILE}`", "%s is no name of a file", prefix)

@@ -13,7 +13,7 @@ const DefaultLens = "correctness"
 
 // Lenses lists the built-in lenses; a configuration may add its own (Config.LensFiles).
 func Lenses() []string {
-	return []string{"correctness", "security", "tests", "conventions", "contract"}
+	return []string{"correctness", "security", "tests", "conventions", "contract"} // those of package prompt, which a test compares
 }
 
 var seatName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)

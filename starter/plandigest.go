@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"conclave/internal/convergence"
 	"conclave/internal/prompt"
@@ -27,26 +29,29 @@ func resolvePlan(p *plan) (convergence.Plan, error) {
 // seats look for, what is asked of a change and of answers, and what bounds the run. A preset is in it as what it stands
 // for here, so that equal settings have equal plans. How often a run reminds is in none: it changes no outcome.
 func packageOf(p *plan) (convergence.Package, error) {
-	lenses := p.config.Lenses()
-	texts := map[string]string{}
-	for _, lens := range lenses {
-		texts[lens] = p.lensText(lens)
-	}
-	templates := map[string]string{}
-	for _, t := range p.templates {
-		templates[t.name] = string(t.text)
-	}
 	raw, err := json.Marshal(map[string]any{
-		"prompts": prompt.Digest(nil, nil), "seats": lenses, "lenses": texts, "templates": templates, "settings": p.config.Choices(),
+		"prompts": p.words(slices.Collect(maps.Values(p.config.Lenses()))), "seats": p.config.Lenses(), "settings": p.config.Choices(),
 		"review": p.config.Review, "generated": generatedGlobs(p.config), "protected": protectedGlobs(p.config),
 		"allow_protected": p.config.AllowProtected,
-		"deadline": p.config.Rulings.Deadline.String() + " " + p.config.Rulings.DeadlineDecision, "budget": p.budget(),
+		"deadline":        p.config.Rulings.Deadline.String() + " " + p.config.Rulings.DeadlineDecision, "budget": p.budget(),
 	})
 	if err != nil {
 		return convergence.Package{}, err
 	}
 	digest, err := convergence.Digest(raw)
 	return convergence.Package{Source: "conclave", Version: p.machine.Rules().Name, Digest: digest}, err
+}
+
+// words identifies what agents are told: every template, and the texts of some lenses.
+func (p *plan) words(lenses []string) string {
+	texts, templates := map[string]string{}, map[string]string{}
+	for _, lens := range lenses {
+		texts[lens] = p.lensText(lens)
+	}
+	for _, t := range p.templates {
+		templates[t.name] = string(t.text)
+	}
+	return prompt.Digest(templates, texts)
 }
 
 // lensText is what prompts say about a lens: the user's words, else ours.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"conclave/internal/loop"
+	"conclave/internal/prompt"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
 )
@@ -116,6 +117,13 @@ func TestPromptFilesThatCannotBeUsed(t *testing.T) {
 		})
 	}
 	c := newCLI(t)
+	c.write("r.md", "Review this.\n")
+	c.write("c.yaml", "prompts: {review: r.md}\n")
+	refused := c.run("", "plan", "--config", "c.yaml", "r")
+	require.Equal(t, exitUsage, refused.code)
+	require.Contains(t, refused.err, "prompts.review: r.md: ")
+	require.Contains(t, refused.err, "the first line is not the header")
+	require.LessOrEqual(t, strings.Count(refused.err, "\n"), 2, refused.err)
 	c.write("c.yaml", "prompts: {review: gone.md}\n")
 	got := c.run("", "plan", "--config", "c.yaml", "r")
 	require.Equal(t, exitUsage, got.code)
@@ -145,6 +153,7 @@ func TestALensOfAFolderWithoutGitStaysInside(t *testing.T) {
 func TestThePlanFollowsTheDiscipline(t *testing.T) {
 	c := newCLI(t)
 	c.write("l.md", moneyLens)
+	c.write("r.md", prompt.Template("review")+"\nTake your time.\n")
 	digest := func(policy string, args ...string) string {
 		c.write("c.yaml", policy)
 		got := c.run("", append([]string{"plan", "--json", "--config", "c.yaml", "r"}, args...)...)
@@ -159,7 +168,7 @@ func TestThePlanFollowsTheDiscipline(t *testing.T) {
 		"review: {protected: [gen/**]}\n", "rulings: {deadline: 1h, deadline_decision: stand}\n", "rulings: {deadline: 1h, deadline_decision: abort}\n",
 		"budget: {max_tokens: 5}\n", "budget: {max_tokens: 5, assume_tokens: 1}\n", "budget: {max_cost: 5}\n", "allow_protected: true\n",
 		"discipline: full\n", "discipline: full\nadvisory: true\n", "discipline: full\nescalation: {model: opus}\n", "discipline: full\nreview: {arbiter: stub}\n",
-		"lenses: {correctness: l.md}\n", "prompts: {review: l.md}\n",
+		"lenses: {correctness: l.md}\n", "prompts: {review: r.md}\n",
 	} {
 		d := digest(policy)
 		require.Empty(t, seen[d], "%q has the plan of %q", policy, seen[d])

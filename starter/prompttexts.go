@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -39,14 +39,54 @@ func (p *plan) readPrompts(ctx context.Context, _ *cobra.Command) error {
 	if p.templates, err = reader.promptTexts(ctx, "template", p.config.PromptFiles); err != nil {
 		return err
 	}
+	return errors.Join(append(refuseLenses(p.lenses), refuseTemplates(p.templates)...)...)
+}
+
+// notToBeFound is the remedy for a text that decides a review before it is done.
+const notToBeFound = "say what to look for, not what to find; `starter lint-prompts` checks a file"
+
+func refuseLenses(lenses []promptText) []error {
 	var refused []error
-	for _, t := range slices.Concat(p.lenses, p.templates) {
-		for _, s := range prompt.Lint(t.file, t.text) {
-			refused = append(refused, config.Problem{What: fmt.Sprintf("%s:%d: %q decides a review before it is done", s.File, s.Line, s.Phrase),
-				Remedy: "say what to look for, not what to find; `starter lint-prompts` checks a file"})
+	for _, t := range lenses {
+		if steering := steeringIn(t); len(steering) > 0 {
+			refused = append(refused, steering...)
+		} else if err := prompt.CheckLens(t.name, t.file, t.text); err != nil {
+			refused = append(refused, config.Problem{What: "lenses." + t.name + ": " + oneLine(err.Error()), Remedy: "write what a reviewer shall look for, as text"})
 		}
 	}
-	return errors.Join(refused...)
+	return refused
+}
+
+func refuseTemplates(templates []promptText) []error {
+	var refused []error
+	for _, t := range templates {
+		if steering := steeringIn(t); len(steering) > 0 {
+			refused = append(refused, steering...)
+		} else if _, err := prompt.ParseOverrides(map[string]string{t.name: string(t.text)}); err != nil {
+			refused = append(refused, config.Problem{What: "prompts." + t.name + ": " + t.file + ": " + firstLines(err.Error()), Remedy: "begin with the built-in template: `starter lint-prompts` shows what is wrong with yours"})
+		}
+	}
+	return refused
+}
+
+// shownFaults is how many faults of one template an error lists.
+const shownFaults = 3
+
+// firstLines is a list of faults in one line, without its tail.
+func firstLines(text string) string {
+	lines := strings.Split(text, "\n")
+	if more := len(lines) - shownFaults; more > 0 {
+		return strings.Join(lines[:shownFaults], "; ") + fmt.Sprintf("; and %d more", more)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func steeringIn(t promptText) []error {
+	var found []error
+	for _, s := range prompt.Lint(t.file, t.text) {
+		found = append(found, config.Problem{What: fmt.Sprintf("%s:%d: %q decides a review before it is done", s.File, s.Line, s.Phrase), Remedy: notToBeFound})
+	}
+	return found
 }
 
 // promptTexts reads files in their order.
