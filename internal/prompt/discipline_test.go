@@ -171,6 +171,19 @@ func TestNoPromptShowsAFindingsIDAsASample(t *testing.T) {
 	}
 }
 
+// A seat that raised nothing reads the fix all the same.
+func TestASeatWithoutFindingsRechecksTheFix(t *testing.T) {
+	r := recheck()
+	r.Findings, r.Header.Findings = nil, nil
+	got, err := RenderRecheck(r)
+	p := text(t, got, err)
+	require.Contains(t, p, " findings=-\n")
+	require.Contains(t, p, string(r.Diff))
+	require.NotContains(t, p, "# The findings")
+	require.NotContains(t, p, "# The writer's report")
+	require.Contains(t, p, "`rechecked` is `[]`")
+}
+
 func TestHeaderAndFindingsAgree(t *testing.T) {
 	r := recheck()
 	r.Header.Findings = []string{"F1"}
@@ -181,7 +194,7 @@ func TestHeaderAndFindingsAgree(t *testing.T) {
 	require.ErrorContains(t, err, "F3 has no text")
 	r.Findings = nil
 	_, err = RenderRecheck(r)
-	require.ErrorContains(t, err, "no finding to check")
+	require.ErrorContains(t, err, "the header names findings")
 	c := confirm()
 	c.Finding.ID = ""
 	_, err = RenderConfirm(c)

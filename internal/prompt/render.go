@@ -66,14 +66,11 @@ func RenderReview(r Review) ([]byte, error) {
 	return render("review", &r.Header, r.Requirement, r.Overrides, &r)
 }
 
-// RenderRecheck writes the prompt of a re-review. It refuses one without findings, without a fix diff, or bound to
-// nothing.
+// RenderRecheck writes the prompt of a re-review. A seat that raised nothing rechecks too: the fix may break something
+// that it answers for. One without a fix diff, or bound to nothing, is refused.
 func RenderRecheck(r Recheck) ([]byte, error) {
 	if err := reviewable("recheck", r.Header, r.Diff, r.DiffFile, &r.Manifest); err != nil {
 		return nil, err
-	}
-	if len(r.Findings) == 0 {
-		return nil, fmt.Errorf("recheck prompt: no finding to check")
 	}
 	if err := agree("recheck", &r.Header, r.Findings); err != nil {
 		return nil, err
