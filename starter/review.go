@@ -80,29 +80,34 @@ func (a *app) review(ctx context.Context, cmd *cobra.Command, f reviewFlags) err
 	if err := p.checkBinaries(); err != nil {
 		return err
 	}
+	standing, err := a.reviewNow(ctx, cmd, p, out, f)
+	if standing == nil {
+		return err
+	}
+	return a.join(ctx, cmd, p, standing, out, f)
+}
+
+// reviewNow starts the review and carries it, unless the server knows the same one already.
+func (a *app) reviewNow(ctx context.Context, cmd *cobra.Command, p *plan, out output, f reviewFlags) (*standingGate, error) {
 	stop := watchInterrupts()
 	defer stop.stop()
 	starting, ready := stop.until(ctx)
 	defer ready()
 	c, err := a.launch(starting, p, configFileFlag(cmd))
-	if c != nil {
-		defer c.close()
-	}
 	var standing *standingGate
 	if errors.As(err, &standing) {
-		ready()
-		stop.stop() // what follows watches for itself
-		return a.join(ctx, cmd, p, standing, out, f)
+		return standing, nil
 	}
 	if err != nil {
-		return interruptedOr(starting, err)
+		return nil, interruptedOr(starting, err)
 	}
+	defer c.close()
 	if f.detach {
-		return c.detach(starting, cmd, f.json)
+		return nil, c.detach(starting, cmd, f.json)
 	}
 	err = c.carry(ctx, stop, out, f.showDiff)
 	c.keepVerdict(ctx)
-	return err
+	return nil, err
 }
 
 // describeGate says what is reviewed, and what is left out of it.

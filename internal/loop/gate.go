@@ -39,7 +39,6 @@ func (p *Progress) takeGiven(commands []convergence.Command, now time.Time) bool
 	p.Designed = true
 	p.Latest = given.Head
 	p.Run.Base, p.Run.Head, p.Run.Iteration = gate.Base, gate.Head, 1
-	p.Run.ChangedLines, p.Run.Exempt = given.Scan.Lines, given.Scan.Exempt
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = given.TotalDiff, given.Total
 	p.event(convergence.EventDispatched, map[string]any{"nodeId": first.NodeID, "position": first.Position})
 	changed := given.Head.Tree != p.Prepared.Base.Tree

@@ -1,0 +1,130 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	runrecord "conclave/internal/record"
+)
+
+func TestFiveHundredAndOneChangedLinesWaitForAPersonBeforeAnySeat(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", Say: passes}})
+	l.commit("Grow", map[string]string{"long.go": "package calc\n" + strings.Repeat("// line\n", 490)})
+	l.review(0) // 500 lines with the ones of Sum
+	l.commit("Grow by one line", map[string]string{"long.go": "package calc\n" + strings.Repeat("// line\n", 491)})
+	asked := l.turns()
+	run, _ := l.review(3)
+	require.Equal(t, runrecord.NeedsRuling, run.Stop)
+	require.Equal(t, 501, run.ChangedLines)
+	require.Equal(t, asked, l.turns(), "no seat was asked")
+	require.Len(t, run.Questions, 1)
+	require.Equal(t, "SIZE", run.Questions[0].Subject)
+
+	waits, _ := l.review(3)
+	require.Equal(t, run.RunID, waits.RunID, "the same review waits on")
+	require.Equal(t, asked, l.turns())
+}
+
+// beginReview starts a review in the background.
+func (l *lab) beginReview(args ...string) *exec.Cmd {
+	l.t.Helper()
+	cmd := l.command("starter", append([]string{"review", "--no-progress"}, args...)...)
+	require.NoError(l.t, cmd.Start())
+	return cmd
+}
+
+func TestASecondReviewOfTheSameChangeWatchesTheRunningOne(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", SleepMS: 4000, Say: blocks}})
+	first := l.beginReview()
+	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	run, said := l.review(1, "--fresh")
+	require.Contains(t, said, "at work already: run "+run.RunID)
+	require.Error(t, first.Wait())
+	require.Equal(t, 1, first.ProcessState.ExitCode())
+	require.Equal(t, 1, l.started("review"))
+}
+
+func TestAKilledReviewGoesOnAtTheNextCall(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", SleepMS: 3000, Say: passes}})
+	first := l.beginReview()
+	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	require.NoError(t, first.Process.Kill())
+	_ = first.Wait()
+	run, said := l.review(0)
+	require.Contains(t, said, "resuming run "+run.RunID)
+	require.Equal(t, 2, l.started("review"))
+	require.Len(t, run.Steps, 2)
+	_, said = l.review(0)
+	require.Contains(t, said, "re-used verdict", "the server said how it ended")
+	require.Equal(t, 2, l.started("review"))
+}
+
+func TestAFreshReviewReplacesOneThatNobodyCarries(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", SleepMS: 60_000, Say: passes}})
+	first := l.beginReview()
+	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	require.NoError(t, first.Process.Signal(syscall.SIGINT))
+	require.Error(t, first.Wait())
+	require.Equal(t, 130, first.ProcessState.ExitCode())
+	old := l.latestRun()
+	l.play([]step{{Role: "review", Say: blocks}})
+	run, _ := l.review(1, "--fresh")
+	require.NotEqual(t, old, run.RunID)
+	require.NotZero(t, l.starter("resume", old).code)
+}
+
+// The bundle lies in the work tree, where agents may write: it is no source of verdicts.
+func TestAVerdictIsNotReadFromTheWorkTree(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", Say: blocks}})
+	run, _ := l.review(1)
+	path := l.bundle(run.RunID, "run.json")
+	forged := strings.NewReplacer(`"exit_code": 1`, `"exit_code": 0`, `"max-iters"`, `"converged"`).Replace(l.read(path))
+	require.NotEqual(t, forged, l.read(path))
+	require.NoError(t, os.WriteFile(path, []byte(forged), 0o644))
+	out := l.starter("review")
+	require.Equal(t, 1, out.code, out.String())
+	require.Contains(t, out.stderr, "re-used verdict")
+
+	// Without the state folder's note the server is asked; without the bundle too.
+	require.NoError(t, os.RemoveAll(filepath.Join(l.state, "gates")))
+	require.NoError(t, os.RemoveAll(l.bundle(run.RunID)))
+	out = l.starter("review")
+	require.Equal(t, 1, out.code, out.String())
+	require.Contains(t, out.stderr, "re-used verdict")
+	require.Equal(t, 1, l.started("review"))
+}
+
+func TestAReviewOnAClusterIsUsedAgainFromAnotherMachine(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", Shell: "grep -q 'i < n' calc.go", Say: passes}})
+	c := newCluster(l, nil)
+	startInBackground(t, l.worker(c, "one"))
+	on := []string{"--address", c.address, "--store", c.store}
+	review := func(state string) done {
+		cmd := l.starterOn(c, append([]string{"review", "--no-progress", "--json"}, on...)...)
+		cmd.Env = append(cmd.Env, "CONCLAVE_STATE_DIR="+filepath.Join(l.dir, state))
+		return finish(t, cmd)
+	}
+	first := review("machine-1")
+	require.Equal(t, 0, first.code, first.String())
+	run := decodeRun(t, first.stdout)
+	require.Equal(t, runrecord.Converged, run.Stop)
+	require.Len(t, run.Changed, 1)
+	second := review("machine-2")
+	require.Equal(t, 0, second.code, second.String())
+	require.Contains(t, second.stderr, "re-used verdict of")
+	require.Contains(t, second.stderr, run.RunID)
+	require.Equal(t, 1, l.started("review"))
+}
