@@ -1,10 +1,12 @@
 package prompt
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
-	"sort"
+	"iter"
+	"slices"
 	"strings"
+	"unicode"
 )
 
 // Steering is a phrase of a prompt that decides a review before it is done.
@@ -19,80 +21,121 @@ func (s Steering) Error() string {
 	return fmt.Sprintf("%s:%d: steers the review: %q", s.File, s.Line, s.Phrase)
 }
 
-// steering lists the phrases. Blanks stand for any run of blanks and emphasis marks, also over a line's end.
-var steering = compile(
-	`(do not|don't|dont|never|must not|should not|shouldn't) (flag|report|raise|mention|block|comment on|complain)`,
-	`(no need|not necessary|needless) to (flag|report|raise|mention|block)`,
-	`(at most|no (higher|more) than|nothing above) ("|')?(minor|low|medium|a nit|nits?)`,
-	`(treat|rate|mark|classify|count|grade) (\S+ ){1,6}(as|at) (minor|low|medium|a nit|nits?|info|informational|non-?blocking|acceptable)`,
-	`(only|just) (a )?(minor|nits?|nitpicks?|cosmetic)`,
-	`the (plan|design|spec|contract|author|implementer|team) (chose|chooses|decided|decides|wants|prefers|intends)`,
-	`(is|are|was|were) (intentional|deliberate|by design|on purpose)`,
-	`(ignore|overlook|skip|disregard) (\S+ ){0,4}(findings?|issues?|problems?|warnings?|bugs?|errors?|defects?|vulnerabilit(y|ies))`,
-	`(already|previously) (been )?(approved|reviewed|accepted|agreed)`,
-	`(please|just|simply|always|must|should) (approve|pass|accept) (this|it|the|all|any)`,
-	`(prefer|lean|err) (to|towards?|on the side of) (a )?(pass|passing|approval|approving|accepting)`,
-	`(be|stay) (lenient|generous|forgiving)`,
-	`give (\S+ )?(it |them )?the benefit of the doubt`,
-	`(is|are|counts? as) not (a |an )?(finding|bug|issue|problem|defect|blocker)s? (here|in this|for this|because)`,
-)
-
-func compile(phrases ...string) []*regexp.Regexp {
-	compiled := make([]*regexp.Regexp, len(phrases))
-	for i, phrase := range phrases {
-		compiled[i] = regexp.MustCompile(`\b` + phrase + `\b`)
-	}
-	return compiled
-}
-
 // Lint returns every steering phrase of a prompt or a lens file, in order. The marks and line breaks of Markdown do
-// not hide a phrase, nor does its case or the kind of its apostrophe.
+// not hide a phrase, nor does its case, the kind of its apostrophe, or what is invisible.
 func Lint(file string, text []byte) []Steering {
 	shown, _ := display(text)
 	flat, at := flatten(shown)
-	var found []Steering
-	taken := map[int]bool{}
-	for _, pattern := range steering {
-		for _, span := range pattern.FindAllStringIndex(flat, -1) {
-			if taken[span[0]] {
-				continue
-			}
-			taken[span[0]] = true
-			from, to := at[span[0]], at[span[1]-1]+1
-			phrase := strings.Join(strings.Fields(shown[from:to]), " ")
-			found = append(found, Steering{File: file, Line: 1 + strings.Count(shown[:from], "\n"), Phrase: phrase})
+	var spans [][2]int
+	for from, sentence := range sentences(flat) {
+		for _, rule := range steering() {
+			spans = rule.find(spans, sentence, from)
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Line < found[j].Line })
+	slices.SortFunc(spans, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })
+	var found []Steering
+	end, line, counted := 0, 1, 0
+	for _, span := range spans {
+		if span[0] < end {
+			continue // inside of what is named already
+		}
+		end = span[1]
+		from, to := at[span[0]], at[span[1]-1]+1
+		line += strings.Count(shown[counted:from], "\n")
+		counted = from
+		found = append(found, Steering{File: file, Line: line, Phrase: strings.Join(strings.Fields(shown[from:to]), " ")})
+	}
 	return found
 }
 
-// flatten lowers text to single blanks and plain apostrophes and drops emphasis. at maps each byte of the result to
-// where it came from.
-func flatten(text string) (flat string, at []int) {
-	var b strings.Builder
-	blank := true
-	put := func(c string, from int) {
-		b.WriteString(c)
-		for range len(c) {
-			at = append(at, from)
-		}
-	}
-	for i, r := range text {
-		switch r {
-		case '*', '`', '_', '>', 0x200b, 0xfeff:
-		case ' ', '\t', '\n', '\r', 0xa0:
-			if !blank {
-				put(" ", i)
+// boundary stands in flat text where one sentence cannot go on: at a blank line, a list item, a heading, a table row.
+const boundary = '\n'
+
+// sentences yields the parts of flat text that a phrase cannot reach over, with where each begins. Short pieces also
+// keep the search quick.
+func sentences(flat string) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		from := 0
+		for i := range len(flat) {
+			ends := flat[i] == boundary || strings.IndexByte(".;!?", flat[i]) >= 0 && (i+1 == len(flat) || flat[i+1] == ' ' || flat[i+1] == boundary)
+			if ends && !yield(from, flat[from:i]) {
+				return
 			}
-			blank = true
-		case '’', '‘', 'ʼ':
-			put("'", i)
-			blank = false
+			if ends {
+				from = i + 1
+			}
+		}
+		yield(from, flat[from:])
+	}
+}
+
+// flatten lowers text to single blanks and plain apostrophes and drops emphasis and what is invisible. at maps each
+// byte of the result to where it came from.
+func flatten(text string) (flat string, at []int) {
+	f := flattener{last: boundary}
+	for i := 0; i < len(text); {
+		end := i + strings.IndexByte(text[i:], '\n') + 1
+		if end == i {
+			end = len(text)
+		}
+		f.line(text[i:end], i)
+		i = end
+	}
+	return f.b.String(), f.at
+}
+
+type flattener struct {
+	b    strings.Builder
+	at   []int
+	last rune // what was put last
+}
+
+func (f *flattener) line(line string, from int) {
+	if startsAnew(line) && f.last != boundary {
+		f.put(boundary, from)
+	}
+	for i, r := range line {
+		switch {
+		case strings.ContainsRune("*`_>", r), unicode.Is(unicode.Cf, r):
+		case unicode.IsSpace(r):
+			if f.last != ' ' && f.last != boundary {
+				f.put(' ', from+i)
+			}
+		case strings.ContainsRune("’‘ʼ´", r):
+			f.put('\'', from+i)
+		case strings.ContainsRune("“”„«»", r):
+			f.put('"', from+i)
+		case strings.ContainsRune("‐‑–—", r):
+			f.put('-', from+i)
 		default:
-			put(strings.ToLower(string(r)), i)
-			blank = false
+			for _, low := range strings.ToLower(string(r)) {
+				f.put(low, from+i)
+			}
 		}
 	}
-	return b.String(), at
+}
+
+func (f *flattener) put(r rune, from int) {
+	n, _ := f.b.WriteRune(r)
+	for range n {
+		f.at = append(f.at, from)
+	}
+	f.last = r
+}
+
+// startsAnew says whether a line of Markdown cannot continue the sentence of the line before. A quote mark does not
+// count: it stands before every line of a quote.
+func startsAnew(line string) bool {
+	line = strings.TrimLeft(line, " \t>")
+	trimmed := strings.TrimSpace(line)
+	if trimmed == "" || line[0] == '|' {
+		return true
+	}
+	mark, _, ok := strings.Cut(line, " ")
+	if !ok {
+		return false
+	}
+	digits := strings.TrimRight(mark, ".)")
+	return mark == "-" || mark == "*" || mark == "+" || strings.Trim(mark, "#") == "" ||
+		digits != mark && strings.Trim(digits, "0123456789") == ""
 }
