@@ -22,9 +22,14 @@ const (
 	// loop.Resume, lets it go on.
 	SignalInterrupt = "interrupt"
 	SignalResume    = "resume"
-	// QueryStatus answers the run record, QueryBundle the record with its events.
-	QueryStatus = "status"
-	QueryBundle = loop.QueryBundle
+	// SignalRuling brings a person's ruling as JSON; UpdateRule takes the same and
+	// answers with a loop.RulingAnswer.
+	SignalRuling = "ruling"
+	UpdateRule   = "rule"
+	// QueryStatus answers the run record, QueryFindings its findings, QueryBundle the record with its events.
+	QueryStatus   = "status"
+	QueryFindings = "findings"
+	QueryBundle   = loop.QueryBundle
 	// TaskQueue is a cluster's default queue for workflow tasks; a local run has its own.
 	TaskQueue = "conclave"
 )

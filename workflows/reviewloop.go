@@ -51,6 +51,15 @@ func newReviewLoop(ctx workflow.Context, in loop.Input) (*reviewLoop, error) {
 	if err != nil {
 		return nil, err
 	}
+	err = workflow.SetQueryHandlerWithOptions(ctx, QueryFindings, func() ([]record.Finding, error) {
+		return progress.Record(workflow.Now(ctx)).Findings, nil
+	}, workflow.QueryHandlerOptions{Description: "all findings and what became of them"})
+	if err != nil {
+		return nil, err
+	}
+	if err := r.answer(ctx); err != nil {
+		return nil, err
+	}
 	r.listen(ctx)
 	return r, nil
 }
@@ -61,6 +70,8 @@ func (r *reviewLoop) run(ctx workflow.Context) (loop.Result, error) {
 		calls := r.progress.Next(workflow.Now(ctx))
 		switch calls[0].Kind {
 		case loop.CallFinish:
+			disconnected, _ := workflow.NewDisconnectedContext(ctx) // a cancelled run answers too
+			_ = r.settleMessages(disconnected)
 			r.publish(ctx)
 			return r.progress.Result(), nil
 		case loop.CallWait:
@@ -169,9 +180,19 @@ func (r *reviewLoop) continueAsNew(ctx workflow.Context) error {
 	if ctx.Err() != nil || !workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
 		return nil //nolint:nilerr // a cancelled run ends as it is; it needs no fresh history
 	}
-	r.drain(ctx)
+	if err := r.settleMessages(ctx); err != nil {
+		return nil //nolint:nilerr // cancelled meanwhile
+	}
 	next := r.in
 	carry := r.progress.Carry
 	next.Resume = &carry
 	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, next)
+}
+
+// settleMessages lets updates be answered and takes in all signals: an
+// execution that ends afterwards, without yielding, loses none.
+func (r *reviewLoop) settleMessages(ctx workflow.Context) error {
+	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	r.drain(ctx)
+	return err
 }

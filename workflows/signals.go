@@ -10,53 +10,111 @@ import (
 	"conclave/internal/loop"
 )
 
+// message is what the run does with one kind of signal. Signals are read as raw
+// bytes: the SDK drops what does not fit a type, and the sender would never know.
+type message struct {
+	name string
+	take func(ctx workflow.Context, payload []byte)
+}
+
+func (r *reviewLoop) messages() []message {
+	return []message{
+		{SignalInterrupt, func(workflow.Context, []byte) { r.interrupt() }},
+		{SignalResume, func(_ workflow.Context, payload []byte) { r.progress.AskResume(loop.ReadResume(payload)) }},
+		{SignalRuling, func(ctx workflow.Context, payload []byte) {
+			r.progress.Signalled(payload, workflow.Now(ctx))
+			r.publish(ctx)
+		}},
+	}
+}
+
 // listen receives signals for the life of the run, from before its first activity.
 func (r *reviewLoop) listen(ctx workflow.Context) {
-	interrupt := workflow.GetSignalChannel(ctx, SignalInterrupt)
-	resume := workflow.GetSignalChannel(ctx, SignalResume)
 	workflow.GoNamed(ctx, "signals", func(ctx workflow.Context) {
-		for {
-			selector := workflow.NewSelector(ctx)
-			selector.AddReceive(interrupt, func(c workflow.ReceiveChannel, _ bool) {
-				c.Receive(ctx, nil)
-				r.interrupt()
-			})
-			selector.AddReceive(resume, func(c workflow.ReceiveChannel, _ bool) {
-				var raw converter.RawValue // whatever a client sends
+		selector := workflow.NewSelector(ctx)
+		for _, m := range r.messages() {
+			selector.AddReceive(workflow.GetSignalChannel(ctx, m.name), func(c workflow.ReceiveChannel, _ bool) {
+				var raw converter.RawValue
 				c.Receive(ctx, &raw)
-				r.progress.AskResume(loop.ReadResume(raw.Payload().GetData()))
+				m.take(ctx, raw.Payload().GetData())
 			})
+		}
+		for {
 			selector.Select(ctx)
 		}
 	})
 }
 
-// drain takes in the signals that wait, before the run continues as new.
+// drain takes in the signals that wait, before the run continues as new or ends.
 func (r *reviewLoop) drain(ctx workflow.Context) {
-	for workflow.GetSignalChannel(ctx, SignalInterrupt).ReceiveAsync(nil) {
-		r.interrupt()
-	}
-	for {
-		var raw converter.RawValue
-		if !workflow.GetSignalChannel(ctx, SignalResume).ReceiveAsync(&raw) {
-			return
+	for _, m := range r.messages() {
+		for {
+			var raw converter.RawValue
+			if !workflow.GetSignalChannel(ctx, m.name).ReceiveAsync(&raw) {
+				break
+			}
+			m.take(ctx, raw.Payload().GetData())
 		}
-		r.progress.AskResume(loop.ReadResume(raw.Payload().GetData()))
 	}
 }
 
-// interrupt pauses the run and stops what may be interrupted.
+// interrupt stops what may be interrupted, and pauses a run that does not wait anyway.
 func (r *reviewLoop) interrupt() {
-	r.progress.Interrupt("interrupted")
+	r.progress.InterruptWork("interrupted")
 	if r.stopTurns != nil {
 		r.stopTurns()
 	}
 }
 
-// wait sleeps until somebody resumes the run or cancels it.
+// answer registers the update that brings a ruling and answers it at once. Only
+// what is no ruling at all is refused before it is part of the history; every
+// other refusal is the update's result, and is listed in the record.
+func (r *reviewLoop) answer(ctx workflow.Context) error {
+	return workflow.SetUpdateHandlerWithOptions(ctx, UpdateRule, func(ctx workflow.Context, raw converter.RawValue) (loop.RulingAnswer, error) {
+		request, err := loop.ReadRuling(raw.Payload().GetData())
+		if err != nil {
+			return loop.RulingAnswer{}, noRuling(err)
+		}
+		answer := r.progress.Rule(request, workflow.Now(ctx))
+		r.publish(ctx)
+		return answer, nil
+	}, workflow.UpdateHandlerOptions{
+		Description: "a person's ruling on a finding, or on SIZE, PROTECTED, BUDGET",
+		Validator: func(_ workflow.Context, raw converter.RawValue) error {
+			if _, err := loop.ReadRuling(raw.Payload().GetData()); err != nil {
+				return noRuling(err)
+			}
+			return nil
+		},
+	})
+}
+
+func noRuling(err error) error {
+	return temporal.NewNonRetryableApplicationError("this is no ruling: "+err.Error(), "INVALID_RULING", nil)
+}
+
+// wait sleeps until somebody rules, resumes the run or cancels it. It wakes to
+// remind, for a deadline, and when the history is long enough to begin a new one.
 func (r *reviewLoop) wait(ctx workflow.Context) {
-	if err := workflow.Await(ctx, func() bool { return r.progress.ResumeAsked != nil }); err == nil {
-		r.progress.Resumed()
+	now := workflow.Now(ctx)
+	r.progress.BeginWait(now)
+	options := workflow.AwaitOptions{Timeout: r.progress.Alarm(now), TimerOptions: workflow.TimerOptions{Summary: "waits for a person: reminder or deadline"}}
+	awake := func() bool {
+		return r.progress.Awake() || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	}
+	woken, err := true, error(nil)
+	if options.Timeout > 0 {
+		woken, err = workflow.AwaitWithOptions(ctx, options, awake)
+	} else {
+		err = workflow.Await(ctx, awake)
+	}
+	switch {
+	case err != nil: // cancelled
+	case !woken:
+		r.progress.Ring(workflow.Now(ctx))
+		workflow.GetLogger(ctx).Info("the run waits for a person", "for", r.progress.Run.Waiting, "reminders", r.progress.Run.Reminders)
+	default:
+		r.progress.Woken(workflow.Now(ctx))
 	}
 }
 
