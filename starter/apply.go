@@ -97,6 +97,8 @@ func (a *app) apply(ctx context.Context, index runindex.Index, entry runindex.En
 
 func mayApply(run record.Run, force bool) error {
 	switch {
+	case run.Kind == "review":
+		return usage("merge or apply "+short(run.Head)+" itself", "run %s is a review: it changed nothing that could be applied", run.RunID)
 	case run.Stop == record.Converged || run.Stop == record.Ruled || force:
 		return nil
 	case !run.Stop.Final():

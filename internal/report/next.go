@@ -18,6 +18,8 @@ func NextSteps(r record.Run) []string {
 		return []string{"resume: starter resume " + id, "cancel: starter cancel " + id}
 	case r.Stop == record.NeedsRuling:
 		return append(rulings(r), "resume: starter resume "+id, "cancel: starter cancel "+id)
+	case isReview(r):
+		return reviewSteps(r)
 	case len(r.Changed) == 0:
 		return []string{"details: starter show " + id}
 	case r.Branch != "" && r.Landed:

@@ -19,7 +19,7 @@ func Outcome(r record.Run) string { return sentence(r) + marks(r) }
 func sentence(r record.Run) string {
 	line := end(r)
 	if r.Stop != "" && !succeeded(r) {
-		line += "; not converged"
+		line += notSucceeded(r)
 	}
 	return line
 }
@@ -31,6 +31,9 @@ func succeeded(r record.Run) bool {
 }
 
 func end(r record.Run) string {
+	if line, ok := reviewEnd(r); ok {
+		return line
+	}
 	message := text.OneLine(r.Message, messageLimit)
 	iterations := text.Count(r.Iterations, "iteration")
 	switch r.Stop {

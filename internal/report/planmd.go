@@ -56,7 +56,9 @@ func plan(r record.Run, d *definition) []byte {
 	p.fence(r.Requirement)
 	p.heading(2, "Limits")
 	p.line("- discipline %s, rules %s", code(r.Discipline), code(r.Rules))
-	if r.MaxIters > 0 {
+	if isReview(r) {
+		p.line("- one review%s; nothing is written or repaired", prose(rangeWords(r)))
+	} else if r.MaxIters > 0 {
 		p.line("- at most %s of write, verify and review", text.Count(r.MaxIters, "iteration"))
 	}
 	p.line("- between %d and %d dispatches, at most %d at once", r.Bounds.MinDispatches, r.Bounds.MaxDispatches, r.Bounds.MaxConcurrency)
@@ -96,6 +98,9 @@ func (d *definition) nodes(p *page) {
 	p.heading(2, "Who does what")
 	var rows [][]string
 	for _, n := range d.Nodes {
+		if n.Data.Lane == nil && (n.Data.Role == "generator" || n.Data.Role == "repair") {
+			continue // of a review: nobody writes
+		}
 		who, instead := "", ""
 		if n.Data.Lane != nil {
 			who = code(engine(&n.Data.Lane.Requested))

@@ -30,7 +30,11 @@ func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
 }
 
 func head(p *page, r record.Run) {
-	p.heading(1, "Run "+prose(r.RunID))
+	if isReview(r) {
+		p.heading(1, "Review "+prose(r.RunID))
+	} else {
+		p.heading(1, "Run "+prose(r.RunID))
+	}
 	p.line("**%s%s**\n", prose(sentence(r)), marks(r))
 	for _, reason := range Why(r) {
 		p.line("- %s", prose(reason))
