@@ -2,7 +2,6 @@ package prompt
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,12 +148,11 @@ func (d *demand) say(part string, data any) {
 	d.said = append(d.said, Part{fmt.Sprintf("what {{template %q .}} says", part), out.Bytes()})
 }
 
-// check returns what a prompt lacks.
-func (d demand) check(prompt string) error {
-	var problems []error
-	miss := func(name, how string) { problems = append(problems, fmt.Errorf("%s is missing %s", name, how)) }
+// check returns what a prompt lacks, a sentence each.
+func (d demand) check(prompt string) (problems []string) {
+	miss := func(name, how string) { problems = append(problems, name+" is missing "+how) }
 	if line, _, _ := strings.Cut(prompt, "\n"); line != d.header.String() {
-		problems = append(problems, fmt.Errorf("the first line is not the header, {{.Header}}"))
+		problems = append(problems, "the first line is not the header, {{.Header}}")
 	}
 	fences, outside := marked(prompt)
 	untrusted := slices.DeleteFunc(slices.Clone(fences), func(f fence) bool { return !strings.HasPrefix(f.label, "untrusted ") })
@@ -179,11 +177,11 @@ func (d demand) check(prompt string) error {
 	}
 	for _, word := range d.forbidden {
 		if strings.Contains(outside, word) {
-			problems = append(problems, fmt.Errorf("untrusted material stands outside of the marks: show it with {{untrusted NAME .Field}}"))
+			problems = append(problems, "untrusted material stands outside of the marks: show it with {{untrusted NAME .Field}}")
 			break
 		}
 	}
-	return errors.Join(problems...)
+	return problems
 }
 
 // fence is what stands between two marks.

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -26,6 +27,9 @@ func Lens(name string) string { return lenses[name] }
 // MaxLens is how many bytes a lens may be long: it stands in every prompt of its seat.
 const MaxLens = 32 << 10
 
+// verdictLine is what an agent that repeats its lens must not say.
+var verdictLine = regexp.MustCompile(`(?im)^.{0,20}\bVERDICT\W{0,8}(?:PASS|BLOCK)\b`)
+
 var lensName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}$`)
 
 // CheckLens refuses a user's lens that no prompt may hold. All reasons are joined; each names the file, and the line
@@ -45,6 +49,9 @@ func CheckLens(name, file string, text []byte) error {
 		say("the lens is %d bytes long; %d are the most", len(text), MaxLens)
 	case !utf8.Valid(text):
 		say("the lens is no UTF-8 text")
+	}
+	if line := verdictLine.FindIndex(text); line != nil {
+		say("line %d holds a verdict: the prompt says how to end", 1+bytes.Count(text[:line[0]], []byte("\n")))
 	}
 	for _, s := range Lint(file, text) {
 		problems = append(problems, s)
@@ -84,4 +91,16 @@ func readAll(from embed.FS, pattern string) map[string]string {
 		texts[strings.TrimSuffix(path.Base(name), ".md")] = string(text)
 	}
 	return texts
+}
+
+// BuiltIn returns the text of every built-in template, its parts included, and lens, by the name of its file.
+func BuiltIn() map[string]string {
+	all := map[string]string{}
+	for name, text := range texts {
+		all["templates/"+name+".md"] = text
+	}
+	for name, text := range lenses {
+		all["lenses/"+name+".md"] = text
+	}
+	return all
 }

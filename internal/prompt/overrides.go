@@ -11,8 +11,9 @@ import (
 
 // Overrides are users' own templates in place of built-in ones; nil means none.
 type Overrides struct {
-	set   *template.Template
-	roles []string
+	set    *template.Template
+	roles  []string
+	trying bool // prompts are looked at by who makes them
 }
 
 // TemplateNames lists the templates that can be replaced: one for each role.
@@ -37,58 +38,72 @@ func ParseOverrides(texts map[string]string) (*Overrides, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Overrides{set: set, roles: sortedNames(texts)}
+	o := &Overrides{set: set, roles: sortedNames(texts), trying: true}
 	var problems []error
 	for _, name := range o.roles {
-		if err := o.take(name, texts[name]); err != nil {
-			problems = append(problems, fmt.Errorf("template %q: %w", name, err))
+		for _, problem := range o.take(name, texts[name]) {
+			problems = append(problems, fmt.Errorf("template %q: %s", name, problem))
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
+	if len(problems) == 0 {
+		problems = o.tryAll()
 	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	o.trying = false
+	return o, nil
+}
+
+// tryAll renders every sample of the roles that are replaced. A problem is named once, with the samples that have it.
+func (o *Overrides) tryAll() (problems []error) {
+	var order []string
+	in := map[string][]string{}
 	for _, sample := range samples() {
 		if !o.replaces(sample.role) {
 			continue
 		}
-		if err := sample.try(o); err != nil {
-			problems = append(problems, fmt.Errorf("template %q, tried for %s: %w", sample.role, sample.name, err))
+		for _, problem := range sample.try(o) {
+			problem = fmt.Sprintf("template %q: %s", sample.role, problem)
+			if in[problem] == nil {
+				order = append(order, problem)
+			}
+			in[problem] = append(in[problem], sample.name)
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
+	for _, problem := range order {
+		problems = append(problems, fmt.Errorf("%s (tried for: %s)", problem, strings.Join(in[problem], "; ")))
 	}
-	return o, nil
+	return problems
 }
 
-// take parses one template into the set.
-func (o *Overrides) take(name, text string) error {
+// take parses one template into the set and says what is wrong with its text.
+func (o *Overrides) take(name, text string) (problems []string) {
 	if !slices.Contains(Roles, name) {
-		return fmt.Errorf("there is no such template: it must be one of %s", strings.Join(TemplateNames(), ", "))
+		return []string{"there is no such template: it must be one of " + strings.Join(TemplateNames(), ", ")}
 	}
 	alone, err := template.New(name + ".md").Funcs(functions).Parse(text)
 	if err != nil {
-		return err
+		return []string{err.Error()}
 	}
 	if alone.Tree == nil || parse.IsEmptyTree(alone.Root) {
-		return fmt.Errorf("it is empty")
+		return []string{"it is empty"}
 	}
 	for _, defined := range alone.Templates() {
-		switch part := defined.Name(); {
-		case part == name+".md":
-		case o.set.Lookup(part) != nil:
-			return fmt.Errorf("it defines %q, which exists already: take another name", part)
+		if part := defined.Name(); part != name+".md" && o.set.Lookup(part) != nil {
+			problems = append(problems, fmt.Sprintf("it defines %q, which exists already: take another name", part))
 		}
 	}
-	var problems []error
 	for _, s := range Lint(name, []byte(text)) {
-		problems = append(problems, fmt.Errorf("line %d steers the review: %q", s.Line, s.Phrase))
+		problems = append(problems, fmt.Sprintf("line %d steers the review: %q", s.Line, s.Phrase))
 	}
-	if err := errors.Join(problems...); err != nil {
-		return err
+	if len(problems) > 0 {
+		return problems
 	}
-	_, err = o.set.New(name + ".md").Parse(text)
-	return err
+	if _, err := o.set.New(name + ".md").Parse(text); err != nil {
+		return []string{err.Error()}
+	}
+	return nil
 }
 
 // replaces says whether a role has a template of the user's.

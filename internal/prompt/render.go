@@ -162,11 +162,11 @@ func render(role string, h *Header, requirement string, o *Overrides, data any) 
 	if err := o.templates().ExecuteTemplate(&out, role+".md", data); err != nil {
 		return nil, fmt.Errorf("%s prompt: %w", role, err)
 	}
-	if !o.replaces(role) {
+	if !o.replaces(role) || o.trying {
 		return out.Bytes(), nil
 	}
-	if err := demandsOf(data).check(out.String()); err != nil {
-		return nil, fmt.Errorf("%s prompt of your own template: %w", role, err)
+	if problems := demandsOf(data).check(out.String()); len(problems) > 0 {
+		return nil, fmt.Errorf("%s prompt of your own template: %s", role, strings.Join(problems, "; "))
 	}
 	return out.Bytes(), nil
 }

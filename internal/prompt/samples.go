@@ -15,22 +15,20 @@ type sample struct {
 // word stands in every untrusted sample: outside of marks it shows that a template let one out.
 const word = "untrusted-sample"
 
-// try renders the sample with a user's template and says what the prompt lacks.
-func (s sample) try(o *Overrides) error {
+// try renders the sample with a user's template and says what is wrong with the prompt, a sentence each.
+func (s sample) try(o *Overrides) []string {
 	data, prompt, err := s.make(o)
 	if err != nil {
-		return err
+		return []string{err.Error()}
 	}
 	d := demandsOf(data)
 	d.forbidden = []string{word}
-	if err := d.check(string(prompt)); err != nil {
-		return err
-	}
+	problems := d.check(string(prompt))
 	_, outside := marked(string(prompt))
 	for _, found := range Lint(s.role, []byte(outside)) {
-		return fmt.Errorf("the prompt steers: %q", found.Phrase)
+		problems = append(problems, fmt.Sprintf("the prompt steers the review: %q", found.Phrase))
 	}
-	return nil
+	return problems
 }
 
 // samples are prompts of every role, in the forms that differ.
