@@ -21,8 +21,9 @@ type PrepareRequest struct {
 	// Shared puts the base's objects into the store for other machines.
 	Shared bool      `json:"shared,omitempty"`
 	At     time.Time `json:"at"`
-	// Policy says what to scan a gate's change for.
-	Policy Policy `json:"policy,omitzero"`
+	// Policy says what to scan a gate's change for, and so does VerifyCommand: its files are protected.
+	Policy        Policy `json:"policy,omitzero"`
+	VerifyCommand string `json:"verify_command,omitempty"`
 }
 
 // Prepared is where a run starts.
