@@ -2,12 +2,10 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 
-	"conclave/internal/artifact"
 	"conclave/internal/gitrepo"
+	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/record"
 )
@@ -55,7 +53,7 @@ func (a *Activities) resolveGiven(ctx context.Context, req *loop.PrepareRequest,
 			return err
 		}
 	}
-	if err := a.describeGiven(ctx, req, repo, out.Base.Commit, given); err != nil {
+	if err := a.describeGiven(ctx, req, repo, out, given); err != nil {
 		return err
 	}
 	out.Given = given
@@ -68,25 +66,17 @@ func (a *Activities) resolveGiven(ctx context.Context, req *loop.PrepareRequest,
 	return a.publish(ctx, repo, req.RunID, headStep, given.Head.Commit, []string{out.Base.Commit})
 }
 
-// describeGiven stores the whole change, its list of paths and its numbers.
-func (a *Activities) describeGiven(ctx context.Context, req *loop.PrepareRequest, repo *gitrepo.RunRepo, base string, given *loop.Given) error {
-	list, err := repo.Changes(ctx, base, given.Head.Commit)
+// describeGiven stores and scans the whole change, as a writing turn's is.
+func (a *Activities) describeGiven(ctx context.Context, req *loop.PrepareRequest, repo *gitrepo.RunRepo, out *loop.Prepared, given *loop.Given) error {
+	rules, err := guard.NewRules(req.Policy.Protected, req.Policy.Generated, req.VerifyCommand)
 	if err != nil {
 		return err
 	}
-	given.Stats = record.Total(changes(list))
-	given.Scan = loop.Scan{Lines: given.Stats.Added + given.Stats.Removed}
-	if given.Total, err = a.putJSON(ctx, changes(list)); err != nil {
+	all, err := a.describe(ctx, repo, req.RunID, out.Base.Commit, given.Head.Commit, rules)
+	if err != nil {
 		return err
 	}
-	given.TotalDiff, err = a.putStream(ctx, req.RunID, func(w io.Writer) error { return repo.WriteDiff(ctx, w, base, given.Head.Commit) })
-	return err
-}
-
-func (a *Activities) putJSON(ctx context.Context, value any) (artifact.Ref, error) {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		return artifact.Ref{}, err
-	}
-	return a.Store.Put(ctx, raw)
+	given.Stats, given.Scan, given.Total, given.TotalDiff = record.Total(changes(all.changes)), all.scan, all.total, all.diff
+	out.Notes = append(out.Notes, all.notes...)
+	return nil
 }

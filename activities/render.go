@@ -87,7 +87,7 @@ func (t *turn) sheet(ctx context.Context, m material) (*sheet, error) {
 		}
 		s.changedFiles = paths(changed)
 	}
-	return s, nil
+	return s, s.override()
 }
 
 func (t *turn) implement(s *sheet) prompt.Implement {
@@ -171,6 +171,20 @@ func (s *sheet) arbitrate() ([]byte, error) {
 		return nil, s.err
 	}
 	return prompt.RenderArbitrate(out)
+}
+
+// override takes the user's own templates.
+func (s *sheet) override() error {
+	texts := map[string]string{}
+	for _, part := range s.parts(s.req.Prompts) {
+		texts[part.Name] = string(part.Text)
+	}
+	if s.err != nil {
+		return s.err
+	}
+	var err error
+	s.overrides, err = prompt.ParseOverrides(texts)
+	return err
 }
 
 // lens is the text of a user's own lens, "" for a built-in one.

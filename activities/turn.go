@@ -12,6 +12,7 @@ import (
 	"conclave/internal/agent"
 	"conclave/internal/artifact"
 	"conclave/internal/gitrepo"
+	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/process"
 	"conclave/internal/record"
@@ -57,6 +58,8 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 type turn struct {
 	// changes is what the run changed before the turn; see changed.
 	changes []gitrepo.Change
+	// rules are what a writing turn's change is scanned for.
+	rules *guard.Rules
 	*Activities
 	req     *loop.TurnRequest
 	attempt int
@@ -105,6 +108,10 @@ func (t *turn) open(ctx context.Context) (err error) {
 		return err
 	}
 	if t.req.Writing {
+		// Before the agent is paid: a bad glob is found here.
+		if t.rules, err = guard.NewRules(t.req.Protected, t.req.Generated, t.req.VerifyCommand); err != nil {
+			return err
+		}
 		t.space, err = t.writerWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
 		if err == nil && !t.space.fresh { // the agent sees the last snapshot as clean
 			err = t.space.repo.RefreshAgentGit(ctx, t.space.dir, t.req.From.Commit, agentGit(t.req.Workspace).AgentRefs)

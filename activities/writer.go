@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -68,37 +67,34 @@ func notTaken(step string, s gitrepo.Snapshot) []string {
 	return notes
 }
 
-// describeChange stores the step's diff, the run's diff so far, and their numbers.
+// describeChange stores the step's diff, the run's diff so far, and their numbers, and scans the run's.
 func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) error {
 	repo, base, from, to := t.space.repo, t.req.Base.Commit, t.req.From.Commit, result.Snapshot.Commit
-	step, err := repo.Changes(ctx, from, to)
+	all, err := t.describe(ctx, repo, t.req.RunID, base, to, t.rules)
 	if err != nil {
 		return err
 	}
-	stats := record.Total(changes(step))
-	result.Stats = &stats
-	all := step
-	if base != from {
-		if all, err = repo.Changes(ctx, base, to); err != nil {
+	result.Total, result.TotalDiff, result.Scan = all.total, all.diff, &all.scan
+	for _, note := range all.notes {
+		result.Notes = append(result.Notes, fmt.Sprintf("step %s: %s", t.req.Step, note))
+	}
+	step, diff := all.changes, all.diff
+	if from != base { // a diff of large files takes minutes: the first one is made once
+		if step, err = repo.Changes(ctx, from, to); err != nil {
+			return err
+		}
+		if diff, err = t.putDiff(ctx, from, to); err != nil {
 			return err
 		}
 	}
-	list, err := json.Marshal(changes(all))
-	if err != nil {
-		return err
-	}
-	if result.Total, err = t.Store.Put(ctx, list); err != nil {
-		return err
-	}
-	if result.TotalDiff, err = t.putDiff(ctx, base, to); err != nil {
-		return err
-	}
-	ref := result.TotalDiff
-	if from != base { // a diff of large files takes minutes: the first one is made once
-		ref, err = t.putDiff(ctx, from, to)
-	}
-	result.Artifacts = map[string]artifact.Ref{t.place("changes.diff"): ref}
-	return err
+	stats := record.Total(changes(step))
+	result.Stats = &stats
+	result.Artifacts = map[string]artifact.Ref{t.place("changes.diff"): diff}
+	return nil
+}
+
+func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
+	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
 }
 
 // fixReportFile is the fix report's name in the step's folder of the bundle.
@@ -130,8 +126,4 @@ func (t *turn) readFixReport(ctx context.Context, result *loop.TurnResult) error
 	}
 	result.Artifacts[t.place(fixReportFile)], err = t.Store.Put(ctx, text)
 	return err
-}
-
-func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
-	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
 }

@@ -1,0 +1,94 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"conclave/internal/artifact"
+	"conclave/internal/gitrepo"
+	"conclave/internal/guard"
+	"conclave/internal/loop"
+)
+
+// whole is a change from the run's base to a commit: its list of paths and its diff in the store, and what must be
+// looked at before it is reviewed.
+type whole struct {
+	changes     []gitrepo.Change
+	total, diff artifact.Ref
+	scan        loop.Scan
+	notes       []string
+}
+
+// describe lists, stores and scans a change. The diff is made once, whatever its size.
+func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID, from, to string, rules *guard.Rules) (w whole, err error) {
+	if w.changes, err = repo.Changes(ctx, from, to); err != nil {
+		return w, err
+	}
+	list, err := json.Marshal(changes(w.changes))
+	if err != nil {
+		return w, err
+	}
+	if w.total, err = a.Store.Put(ctx, list); err != nil {
+		return w, err
+	}
+	lines, tests := guard.NewLines(rules.Generated), guard.NewTests()
+	patch := guard.NewPatch(lines, tests)
+	w.diff, err = a.putStream(ctx, runID, func(out io.Writer) error {
+		return repo.WriteDiff(ctx, io.MultiWriter(out, patch), from, to)
+	})
+	if err != nil {
+		return w, err
+	}
+	if err := patch.Close(); err != nil {
+		return w, err
+	}
+	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests))
+	return w, nil
+}
+
+// guarded are changes as package guard reads them.
+func guarded(in []gitrepo.Change) []guard.Change {
+	out := make([]guard.Change, 0, len(in))
+	for _, c := range in {
+		change := guard.Change{Path: c.Path, Existed: c.Status != gitrepo.StatusAdded}
+		if c.Status != gitrepo.StatusDeleted {
+			change.Mode, change.ID = c.NewMode, c.NewID
+		}
+		out = append(out, change)
+	}
+	return out
+}
+
+// Bounds of a scan in the history, in bytes; its digest is over everything.
+const (
+	exemptBytes    = 4 << 10
+	protectedBytes = 8 << 10
+	detailLimit    = 240
+)
+
+// scanned is a report as the history holds it, and what it leaves out in words.
+func scanned(report guard.Report) (loop.Scan, []string) {
+	scan := loop.Scan{Lines: report.Lines, ProtectedDigest: report.Digest}
+	for _, path := range fitting(report.Exempt, exemptBytes) {
+		scan.Exempt = append(scan.Exempt, strings.ToValidUTF8(path, "\uFFFD"))
+	}
+	room := protectedBytes
+	for _, hit := range report.Protected {
+		entry := loop.Guarded{Path: strings.ToValidUTF8(hit.Path, "\uFFFD"), Why: hit.Why, Detail: clip(hit.Detail, detailLimit)}
+		if room -= jsonBytes(entry); room < 0 {
+			break
+		}
+		scan.Protected = append(scan.Protected, entry)
+	}
+	var notes []string
+	if more := len(report.Exempt) - len(scan.Exempt); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more generated and vendored files changed than are listed", more))
+	}
+	if more := len(report.Protected) - len(scan.Protected); more > 0 {
+		notes = append(notes, fmt.Sprintf("%d more protected changes were made than are listed", more))
+	}
+	return scan, notes
+}
