@@ -37,19 +37,40 @@ func (k kill) String() string {
 	return fmt.Sprintf("%s, %d agent marks + %d ms", k.what, k.notes, k.after.Milliseconds())
 }
 
-// agentMarks is how many lines a two-iteration run leaves in the ledger: each of six agents starts and ends.
-const agentMarks = 12
+// A plot is a run that is killed, and what is known about it.
+type plot struct {
+	script []step
+	args   func(*lab) []string
+	// turns are the agents' turns by the numbers of their steps: role/round/seat.
+	turns map[string]string
+}
+
+// marks is how many lines the run leaves in the ledger: each agent starts and ends.
+func (p plot) marks() int { return 2 * len(p.turns) }
+
+// basicPlot are two iterations of a dual review.
+func basicPlot() plot {
+	return plot{
+		script: shortIterations(),
+		args:   func(*lab) []string { return []string{"--preset", "dual-review"} },
+		turns: map[string]string{
+			"01": "implement/0/-", "03": "review/0/codex", "04": "review/0/claude",
+			"05": "repair/1/-", "07": "review/1/codex", "08": "review/1/claude",
+		},
+	}
+}
 
 // workAgain is the longest time until a resumed run is at work.
 const workAgain = 3 * time.Second
 
 func TestKillsAtSomeMoments(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, shortIterations())
+	p := basicPlot()
+	l := newLab(t, p.script)
 	for _, k := range []kill{
 		{starterAlone, 1, 0}, {withGroup, 2, 0}, {withServer, 4, 20 * time.Millisecond}, {starterAlone, 6, 0}, {withGroup, 7, 0}, {withServer, 11, 0},
 	} {
-		l.survive(k)
+		l.survive(p, k)
 	}
 }
 
@@ -58,18 +79,24 @@ func TestChaos(t *testing.T) {
 	if !*chaosRun {
 		t.Skip("the long version: make chaos")
 	}
-	l := newLab(t, shortIterations())
-	for _, what := range []killed{starterAlone, withGroup, withServer} {
-		for notes := range agentMarks + 1 {
-			l.survive(kill{what, notes, 0})
-		}
-	}
+	p := basicPlot()
+	l := newLab(t, p.script)
+	l.surviveBoundaries(p)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for range 60 {
 		what := []killed{starterAlone, withGroup, withServer}[random.IntN(3)]
-		l.survive(kill{what, 0, time.Duration(random.IntN(3500)) * time.Millisecond})
+		l.survive(p, kill{what, 0, time.Duration(random.IntN(3500)) * time.Millisecond})
+	}
+}
+
+// surviveBoundaries kills in three ways wherever an agent starts or ends.
+func (l *lab) surviveBoundaries(p plot) {
+	for _, what := range []killed{starterAlone, withGroup, withServer} {
+		for notes := range p.marks() + 1 {
+			l.survive(p, kill{what, notes, 0})
+		}
 	}
 }
 
@@ -83,16 +110,16 @@ func shortIterations() []step {
 }
 
 // survive kills a run once, resumes it, and checks what must hold.
-func (l *lab) survive(k kill) {
+func (l *lab) survive(p plot, k kill) {
 	l.t.Helper()
 	require.NoError(l.t, os.RemoveAll(l.ledger))
-	cmd, _ := l.begin("--preset", "dual-review", "--verify-cmd", "sleep 0.1; "+goTest, "Add Sum")
+	cmd, _ := l.begin(append(p.args(l), "--verify-cmd", "sleep 0.1; "+goTest, "Add Sum")...)
 	over := make(chan struct{})
 	go func() { _ = cmd.Wait(); close(over) }()
 	l.moment(k, over)
 	l.strike(k.what, cmd)
 	<-over
-	done, starts := l.finished(), l.startsBySeat()
+	done, starts := l.finished(p), l.startsBySeat()
 
 	began := time.Now()
 	known := len(l.notes())
@@ -156,19 +183,14 @@ func (l *lab) resumeOrSkip(k kill) *runrecord.Run {
 }
 
 // finished lists the agent turns whose result is in the store.
-func (l *lab) finished() map[string]bool {
+func (l *lab) finished(p plot) map[string]bool {
 	out := map[string]bool{}
 	latest := l.latestRun()
 	if latest == "" {
 		return out
 	}
-	// Steps of a two-iteration dual review, by their numbers.
-	turns := map[string]string{
-		"01.1": "implement/0/-", "03.1": "review/0/codex", "04.1": "review/0/claude",
-		"05.1": "repair/1/-", "07.1": "review/1/codex", "08.1": "review/1/claude",
-	}
-	for key, turn := range turns {
-		if _, err := os.Stat(filepath.Join(l.state, "store", "keys", "runs", latest, "turns", key, "result.json")); err == nil {
+	for step, turn := range p.turns {
+		if _, err := os.Stat(filepath.Join(l.state, "store", "keys", "runs", latest, "turns", step+".1", "result.json")); err == nil {
 			out[turn] = true
 		}
 	}
