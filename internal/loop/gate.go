@@ -21,6 +21,14 @@ func (p *Progress) gatePolicy() Policy {
 	return p.in.Policy
 }
 
+// gateCommand is the verify command whose files a gate's change must not touch unseen.
+func (p *Progress) gateCommand() string {
+	if !p.isGate() {
+		return ""
+	}
+	return p.in.Commands.Verify
+}
+
 // takeGiven answers a writer that has no engine with the change that exists
 // already, and reports whether it did. A gate has no other writer: without a
 // change to give, or for a repair, the run ends.

@@ -52,7 +52,7 @@ func (p *Progress) Next(now time.Time) []Call {
 		return p.wait("interrupted before the run was prepared")
 	case p.Prepared == nil:
 		return []Call{{Kind: CallPrepare, Summary: "prepare · resolve where the run starts", Prepare: &PrepareRequest{
-			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now, Policy: p.gatePolicy(),
+			RunID: p.in.RunID, Source: p.in.Source, Shared: p.in.Queues.Shared, At: now, Policy: p.gatePolicy(), VerifyCommand: p.gateCommand(),
 		}}}
 	}
 	commands := p.machine.Decide(p.State)
