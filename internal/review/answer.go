@@ -134,6 +134,11 @@ const DefaultMaxHigh = 20
 // answer with a JSON object that has a verdict is held to every rule; one without is judged by its verdict line,
 // unless findings are required. It never fails: an unreadable answer has Problems.
 func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
+	return parse(message, structured, c, judge)
+}
+
+// parse reads an answer and holds it against the rules of its role.
+func parse(message, structured []byte, c AnswerContext, rules func(Answer, AnswerContext) []string) Answer {
 	d := newDocument(message)
 	found := d.locate(structured, verdictKey)
 	switch {
@@ -141,19 +146,21 @@ func ParseReview(message []byte, structured []byte, c AnswerContext) Answer {
 		return Answer{Problems: []string{found.problem}}
 	case found.object == nil && c.RequireFindings:
 		return Answer{Problems: []string{"no verdict: the answer holds no JSON object with a verdict"}}
+	case found.object == nil && d.forgotVerdict(structured):
+		return Answer{Problems: []string{"no verdict: the JSON answer has none"}}
 	case found.object == nil:
 		return byLine(message, d.verdict(c.Mode))
 	}
-	return d.byObject(found, c)
+	return d.byObject(found, func(a Answer) []string { return rules(a, c) })
 }
 
 // byObject judges an answer that has a JSON object.
-func (d *document) byObject(found located, c AnswerContext) Answer {
+func (d *document) byObject(found located, rules func(Answer) []string) Answer {
 	r := reader{object: found.object}
 	answer := r.answer()
 	answer.Problems = r.problems
 	answer.Problems = append(answer.Problems, judgeLine(d.verdict(Strict), found.alone, answer.Verdict)...)
-	answer.Problems = append(answer.Problems, judge(answer, c)...)
+	answer.Problems = append(answer.Problems, rules(answer)...)
 	if len(answer.Problems) > 0 {
 		answer.Verdict = Invalid
 	}

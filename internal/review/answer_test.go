@@ -348,3 +348,15 @@ func TestStructuredOutputOfAnyFormNeverPasses(t *testing.T) {
 		})
 	}
 }
+
+func TestALineDoesNotCountForAnAnswerThatForgotItsVerdict(t *testing.T) {
+	forgot := with(blocking(), "verdict", nil)
+	for name, c := range map[string]AnswerContext{"strict": strictContext(), "basic": basicContext()} {
+		got := ParseReview([]byte(fenced(forgot, "VERDICT: PASS")), nil, c)
+		require.Equal(t, Invalid, got.Verdict, name)
+		require.Contains(t, got.Problems[0], "no verdict")
+		require.Equal(t, Invalid, ParseReview([]byte("VERDICT: PASS"), []byte(encoded(forgot)), c).Verdict, name)
+	}
+	snippet := "The report has the form\n\n```json\n{\"findings\": [], \"total\": 3}\n```\n\nVERDICT: PASS"
+	require.Equal(t, Pass, ParseReview([]byte(snippet), nil, basicContext()).Verdict, "code under review may have such a key")
+}

@@ -31,15 +31,21 @@ type Arbitration struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
+// moreAnswers is the problem of a message that contradicts itself.
+const moreAnswers = "the message holds more than one answer: give exactly one"
+
 // ParseArbitration reads the rulings on the given findings: each must be ruled once, with a reason, and no other. A
 // fix names its change. An answer that breaks a rule anywhere rules nothing, also where other parts are readable.
 func ParseArbitration(message []byte, structured []byte, findings []string) Arbitration {
-	found := newDocument(message).locate(structured, rulingsKey)
+	d := newDocument(message)
+	found := d.locate(structured, rulingsKey)
 	switch {
 	case found.problem != "":
 		return Arbitration{Problems: []string{found.problem}}
 	case found.object == nil:
 		return Arbitration{Problems: []string{`no answer: the message holds no JSON object with "rulings"`}}
+	case d.rivals(structured, rulingsKey):
+		return Arbitration{Problems: []string{moreAnswers}}
 	case len(findings) == 0:
 		return Arbitration{Problems: []string{"no finding was asked for"}}
 	}

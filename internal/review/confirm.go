@@ -21,19 +21,17 @@ func (c Confirmation) Refuted() bool {
 // prompt and say true or false; a refutation needs a reason. Two answers that contradict each other are none.
 func ParseConfirm(message []byte, structured []byte, finding, token string) Confirmation {
 	d := newDocument(message)
+	found := d.locate(structured, confirmedKey)
 	var answer Confirmation
-	first := true
-	for found := range d.answers(structured, confirmedKey) {
-		one := readConfirmation(found, finding, token)
-		switch {
-		case first:
-			answer, first = one, false
-		case found.problem != "", len(one.Problems) == 0 && one.Confirmed != answer.Confirmed:
-			answer.Problems = append(answer.Problems, "the message holds more than one answer: give exactly one")
-		}
-	}
-	if first {
+	switch {
+	case found.problem != "":
+		answer.Problems = []string{found.problem}
+	case found.object == nil:
 		answer.Problems = []string{`no answer: the message holds no JSON object with "confirmed"`}
+	case d.rivals(structured, confirmedKey):
+		answer.Problems = []string{moreAnswers}
+	default:
+		answer = readConfirmation(found.object, finding, token)
 	}
 	if len(answer.Problems) > 0 {
 		answer.Finding, answer.Confirmed = finding, true
@@ -41,11 +39,8 @@ func ParseConfirm(message []byte, structured []byte, finding, token string) Conf
 	return answer
 }
 
-func readConfirmation(found located, finding, token string) Confirmation {
-	if found.problem != "" {
-		return Confirmation{Problems: []string{found.problem}}
-	}
-	r := reader{object: found.object}
+func readConfirmation(o object, finding, token string) Confirmation {
+	r := reader{object: o}
 	answer := Confirmation{
 		Finding: get[string](&r, r.object, "", "finding"),
 		Reason:  trimmed(&r, r.object, "", "reason"),

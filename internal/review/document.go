@@ -31,6 +31,10 @@ type document struct {
 	starts []int  // per source line: its offset
 	origin []int  // per source line: its index in lines
 	end    int    // offset in source behind the last written character
+
+	searched bool     // the next two are known
+	fences   [][]byte // bodies that may hold JSON
+	bare     []int    // lines that begin with a brace
 }
 
 func newDocument(message []byte) *document {
@@ -107,7 +111,7 @@ func (d *document) inBlock(found []sighting, n ast.Node, quoted bool) []sighting
 			s.kind = quote
 		case hidden != nil && hidden[i]:
 			s.kind = markup
-		case kinds[own].counts && d.diff[s.line-1]:
+		case kinds[own].counts && (d.diff[s.line-1] || changedLine(d.lines[s.line-1])):
 			s.kind = diff
 		case kinds[own].counts && boxed:
 			s.kind = aside

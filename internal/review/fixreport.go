@@ -3,6 +3,7 @@ package review
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // fixStatus is a writer's word on a finding that it was to repair. The zero value says nothing.
@@ -51,7 +52,8 @@ func (f FixReport) Unanswered(findings []string) []string {
 // about another finding, contradicts another one or proves nothing is left out and named in Problems. A fixed finding
 // names its tests, the command and its output; a refuted one its evidence.
 func ParseFixReport(message []byte, structured []byte, findings []string) FixReport {
-	found := newDocument(message).locate(structured, fixReportKey)
+	d := newDocument(message)
+	found := d.locate(structured, fixReportKey)
 	switch {
 	case found.problem != "":
 		return FixReport{Problems: []string{found.problem}}
@@ -59,25 +61,32 @@ func ParseFixReport(message []byte, structured []byte, findings []string) FixRep
 		return FixReport{Problems: []string{`no fix report: the message holds no JSON object with "fix_report"`}}
 	}
 	r := reader{object: found.object}
-	var entries []FixEntry
+	if d.rivals(structured, fixReportKey) {
+		r.problem("the message holds more than one fix report and only the last counts: give one with all findings")
+	}
+	var counted []FixEntry
+	said := map[string]string{} // the status of each finding, also of entries that do not count
+	torn := map[string]bool{}
 	for i, raw := range rawList(&r, fixReportKey) {
-		if entry, ok := r.fixEntry(fmt.Sprintf("fix_report[%d].", i), raw, findings); ok {
-			entries = append(entries, entry)
-		}
-	}
-	report := FixReport{Problems: r.problems}
-	for i, entry := range entries {
-		same := func(e FixEntry) bool { return e.Finding == entry.Finding }
+		entry, ok := r.fixEntry(fmt.Sprintf("fix_report[%d].", i), raw, findings)
+		status, twice := said[entry.Finding]
 		switch {
-		case slices.ContainsFunc(entries, func(e FixEntry) bool { return same(e) && e.Status != entry.Status }):
-			report.Problems = append(report.Problems, fmt.Sprintf("%s stands as fixed and as refuted", entry.Finding))
-		case slices.ContainsFunc(entries[:i], same):
-			report.Problems = append(report.Problems, fmt.Sprintf("%s stands twice", entry.Finding))
-		default:
-			report.Entries = append(report.Entries, entry)
+		case twice && status != entry.Status:
+			torn[entry.Finding] = true
+			r.problem("%q stands with different statuses", entry.Finding)
+		case ok && twice:
+			r.problem("%q stands twice", entry.Finding)
+		case ok:
+			counted = append(counted, entry)
 		}
+		said[entry.Finding] = entry.Status
 	}
-	return report
+	answer := FixReport{Entries: slices.DeleteFunc(counted, func(e FixEntry) bool { return torn[e.Finding] })}
+	if open := answer.Unanswered(findings); len(open) > 0 {
+		r.problem("nothing that counts is said of %s", strings.Join(open, ", "))
+	}
+	answer.Problems = r.problems
+	return answer
 }
 
 // fixEntry reads one entry; ok is false where it does not count.
@@ -91,7 +100,7 @@ func (r *reader) fixEntry(at string, raw []byte, findings []string) (entry FixEn
 	entry = FixEntry{
 		Finding:  get[string](r, o, at, "finding"),
 		Status:   get[string](r, o, at, "status"),
-		Tests:    get[[]string](r, o, at, "tests"),
+		Tests:    slices.DeleteFunc(get[[]string](r, o, at, "tests"), func(s string) bool { return strings.TrimSpace(s) == "" }),
 		Command:  trimmed(r, o, at, "command"),
 		Output:   trimmed(r, o, at, "output"),
 		Evidence: trimmed(r, o, at, "evidence"),

@@ -36,6 +36,22 @@ func hunkLines(lines []string) []bool {
 	return marked
 }
 
+// changedLine reports whether a line is a diff's added or removed line of indented code rather than a list's item: a
+// tab stands behind the mark or more blanks than lists have there.
+func changedLine(line string) bool {
+	if line == "" || line[0] != '+' && line[0] != '-' {
+		return false
+	}
+	most := 3 // some formatters align items so
+	if line[0] == '+' {
+		most = 1
+	}
+	rest := line[1:]
+	return strings.HasPrefix(trimSpaces(rest), "\t") || len(rest)-len(trimSpaces(rest)) > most
+}
+
+func trimSpaces(s string) string { return strings.TrimLeft(s, " ") }
+
 // hunkHeader reads the two line counts of a header; a count that is left out means one line.
 func hunkHeader(line string) (removed, added int, ok bool) {
 	rest, ok := strings.CutPrefix(line, "@@ -")

@@ -57,6 +57,37 @@ func (d *document) answers(structured []byte, key string) iter.Seq[located] {
 	}
 }
 
+// reviewKeys are those of a review's answer beside its verdict.
+var reviewKeys = []string{"confidence", "evidence", "reviewed", "findings", "rechecked"}
+
+// forgotVerdict reports whether there is an answer of a reviewer without its verdict: the line under such an answer
+// must not count for it. One key alone is no sign, since code under review may have it.
+func (d *document) forgotVerdict(structured []byte) bool {
+	for _, key := range reviewKeys {
+		for found := range d.answers(structured, key) {
+			has := func(key string) bool { _, ok := found.object[key]; return ok }
+			if len(slices.DeleteFunc(slices.Clone(reviewKeys), func(key string) bool { return !has(key) })) > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// rivals reports whether the message holds another answer with key that says something else than the one that counts.
+func (d *document) rivals(structured []byte, key string) bool {
+	var first located
+	n := 0
+	for found := range d.answers(structured, key) {
+		if n++; n == 1 {
+			first = found
+		} else if found.problem != "" || !sameJSON(first.object, found.object) {
+			return true
+		}
+	}
+	return false
+}
+
 // maxBare is how many lines that begin with a brace are tried, from the last one up.
 const maxBare = 8
 
@@ -109,6 +140,10 @@ func (d *document) firstLine() int {
 // What stands in a quote is somebody else's. The bodies are made of the lines as given: what a reader cannot see may
 // still be part of a path.
 func (d *document) candidates() (fences [][]byte, bare []int) {
+	if d.searched {
+		return d.fences, d.bare
+	}
+	defer func() { d.searched, d.fences, d.bare = true, fences, bare }()
 	d.each(func(n ast.Node, quoted bool) {
 		if quoted {
 			return

@@ -4,11 +4,23 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 )
 
 // object is a JSON object with its keys as written. The standard decoder would match keys in any case and let the
 // last of two equal keys win; an answer must not be readable in two ways.
 type object map[string]json.RawMessage
+
+// sameJSON reports whether two objects say the same, however they are laid out.
+func sameJSON(a, b object) bool {
+	var left, right any
+	return decodeInto(a, &left) && decodeInto(b, &right) && reflect.DeepEqual(left, right)
+}
+
+func decodeInto(o object, value *any) bool {
+	text, err := json.Marshal(o)
+	return err == nil && json.Unmarshal(text, value) == nil
+}
 
 // decodeObject reads exactly one JSON object and refuses repeated keys and trailing text.
 func decodeObject(raw []byte) (object, error) {

@@ -104,3 +104,46 @@ func TestNoTextIsReadTwoWaysOrCrashes(t *testing.T) {
 		require.Contains(t, counted, "verdict", "the counted line is the one named")
 	})
 }
+
+// TestAWrappedVerdictLineDoesNotCompleteAnAnswer puts the line behind a valid answer: what does not count as a verdict
+// does not count for one either.
+func TestAWrappedVerdictLineDoesNotCompleteAnAnswer(t *testing.T) {
+	for name, wrap := range wraps {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				line, want := anyVerdictLine(t)
+				answer := map[Verdict]fields{Pass: passing(), Block: blocking()}[want]
+				require.Empty(t, ParseReview([]byte(fenced(answer, line)), nil, strictContext()).Problems)
+				got := ParseReview([]byte(fenced(answer, wrap(line))), nil, strictContext())
+				require.Equal(t, Invalid, got.Verdict, "%q", wrap(line))
+				got = ParseReview([]byte(wrap(line)), nil, basicContext())
+				require.Equal(t, Invalid, got.Verdict, "%q", wrap(line))
+			})
+		})
+	}
+}
+
+// TestWhatIsQuotedFencedOrIndentedWholeNeverCounts wraps whole texts, whatever they hold.
+func TestWhatIsQuotedFencedOrIndentedWholeNeverCounts(t *testing.T) {
+	pieces := []string{"VERDICT: PASS", "VERDICT: BLOCK", "**VERDICT: PASS**", "\n", "\n\n", "> ", "```", "~~~", "- ", "1. ", "| a |", "|---|", "<!--", "-->",
+		"# ", "===", "<div>", "text", "\t", "    ", "```json\n" + `{"verdict":"pass"}` + "\n```"}
+	longFence := strings.Repeat("`", 3*12+1) // longer than any that the pieces can make
+	each := func(prefix, text string) string { return prefix + strings.ReplaceAll(text, "\n", "\n"+prefix) }
+	all := map[string]func(string) string{
+		"quoted":        func(s string) string { return each("> ", s) },
+		"quoted twice":  func(s string) string { return each("> > ", s) },
+		"quoted and on": func(s string) string { return "He wrote:\n\n" + each("> ", s) + "\n\nSo far." },
+		"fenced":        func(s string) string { return longFence + "\n" + s + "\n" + longFence + "\n\nDone." },
+		"indented":      func(s string) string { return "Text:\n\n" + each("    ", s) },
+		"added":         func(s string) string { return "diff:\n\n" + each("+", s) },
+	}
+	for name, wrap := range all {
+		t.Run(name, func(t *testing.T) {
+			rapid.Check(t, func(t *rapid.T) {
+				text := wrap(strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "pieces"), ""))
+				got := ParseVerdict([]byte(text), Strict)
+				require.Equal(t, "invalid", got.Verdict.String(), "%q: line %d, %s", text, got.Line, got.Reason)
+			})
+		})
+	}
+}

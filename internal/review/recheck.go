@@ -11,15 +11,9 @@ import (
 // say which of them it means. It never fails: an unreadable answer has Problems.
 func ParseRecheck(message []byte, structured []byte, c AnswerContext) Answer {
 	c.RequireFindings = c.RequireFindings || len(c.Recheck) > 0
-	answer := ParseReview(message, structured, c)
-	if answer.TextOnly || len(answer.Problems) > 0 && answer.Rechecked == nil {
-		return answer
-	}
-	answer.Problems = append(answer.Problems, judgeRechecked(answer.Rechecked, c.Recheck)...)
-	if len(answer.Problems) > 0 {
-		answer.Verdict = Invalid
-	}
-	return answer
+	return parse(message, structured, c, func(a Answer, c AnswerContext) []string {
+		return append(judge(a, c), judgeRechecked(a.Rechecked, c.Recheck)...)
+	})
 }
 
 // judgeRechecked demands one statement on each finding that was asked for.
