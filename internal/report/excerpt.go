@@ -35,7 +35,7 @@ type excerpt struct {
 }
 
 // quotes are the excerpts of one step; a nil one is not there.
-type quotes struct{ result, stderr, setup, output, failure *excerpt }
+type quotes struct{ result, stderr, setup, output, failure, fixReport *excerpt }
 
 // excerpts reads what the report quotes from the bundle's own files.
 func excerpts(out *folder, run record.Run) map[string]quotes {
@@ -55,6 +55,9 @@ func excerpts(out *folder, run record.Run) map[string]quotes {
 			setup:   read(out, dir, step, setupStems, tailLimit, false),
 			output:  read(out, dir, step, outputStems, tailLimit, false),
 			failure: read(out, dir, step, failureStems, tailLimit, true),
+		}
+		if step.Turn == "repair" {
+			q.fixReport = read(out, dir, step, fixReportStems, wholeLimit, true)
 		}
 		if step.Role == "verifier" && q.failure == nil {
 			q.failure = q.result // a verifier's result is its failing checks

@@ -16,6 +16,8 @@ func NextSteps(r record.Run) []string {
 		return []string{"watch: starter watch " + id, "cancel: starter cancel " + id}
 	case r.Stop == record.StopInterrupted:
 		return []string{"resume: starter resume " + id, "cancel: starter cancel " + id}
+	case r.Waiting != "" && len(r.Questions)+len(r.Unresolved) > 0 && !r.Stop.Final():
+		return append(answerSteps(r), "cancel: starter cancel "+id)
 	case r.Stop == record.NeedsRuling:
 		return append(rulings(r), "resume: starter resume "+id, "cancel: starter cancel "+id)
 	case isReview(r):

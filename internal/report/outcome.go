@@ -48,8 +48,11 @@ func end(r record.Run) string {
 		return fmt.Sprintf("ended after %s: every open finding was ruled on", iterations)
 	case record.StepFailed:
 		return "halted: " + failure(r)
-	case record.NeedsRuling:
-		return withReason(fmt.Sprintf("waits for a person after %s (needs-ruling)", iterations), text.OneLine(r.Waiting, messageLimit))
+	case record.NeedsRuling, record.Budget:
+		if r.Stop == record.Budget && r.Waiting == "" {
+			return fmt.Sprintf("stopped after %s (budget)", iterations)
+		}
+		return withReason(fmt.Sprintf("waits for a person after %s (%s)", iterations, r.Stop), text.OneLine(r.Waiting, messageLimit))
 	case record.StopInterrupted:
 		return interruption(r) + ": it can be resumed"
 	case record.NoReview:
@@ -135,6 +138,12 @@ func marks(r record.Run) string {
 	}
 	if r.SelfReviewed {
 		out = append(out, "self-reviewed")
+	}
+	if r.Advisory {
+		out = append(out, "advisory")
+	}
+	if len(r.Uncalibrated) > 0 {
+		out = append(out, "uncalibrated")
 	}
 	if len(out) == 0 {
 		return ""

@@ -58,10 +58,11 @@ func Write(ctx context.Context, dir string, s record.Status, get Get, requiremen
 	if err := artifacts.run(ctx, run); err != nil {
 		return err
 	}
-	if err := writeOwn(out, run, s.Events, artifacts.notes); err != nil {
+	claims, notes, failed := wholeClaims(ctx, get, run)
+	if err := writeOwn(out, run, s.Events, append(artifacts.notes, notes...), claims); err != nil {
 		return err
 	}
-	return errors.Join(artifacts.failed...)
+	return errors.Join(append(artifacts.failed, failed...)...)
 }
 
 // rootOf is the repository's root for a bundle's folder.
@@ -87,7 +88,7 @@ func ignoreAll(out *folder) error {
 }
 
 // writeOwn writes the files that are rendered from the record.
-func writeOwn(out *folder, run record.Run, events []json.RawMessage, missing []string) error {
+func writeOwn(out *folder, run record.Run, events []json.RawMessage, missing []string, claims map[string][]claim) error {
 	log, err := eventLines(events)
 	if err != nil {
 		return err
@@ -101,7 +102,7 @@ func writeOwn(out *folder, run record.Run, events []json.RawMessage, missing []s
 		{"rulings.json", asJSON(run.Rulings)},
 		{"changed-files.txt", changedFiles(run.Changed)},
 		{"plan.md", plan(run, out.definition())},
-		{"report.md", markdown(run, missing, excerpts(out, run))},
+		{"report.md", markdown(run, missing, excerpts(out, run), claims)},
 		{"run.json", asJSON(run)},
 	}
 	if _, ok := run.Artifacts["changes.diff"]; !ok {

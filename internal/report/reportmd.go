@@ -10,9 +10,10 @@ import (
 )
 
 // markdown is report.md. missing are notes about the bundle itself.
-func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
+func markdown(r record.Run, missing []string, quoted map[string]quotes, claims map[string][]claim) []byte {
 	p := &page{}
 	head(p, r)
+	questions(p, r)
 	next(p, r)
 	p.heading(2, "Requirement")
 	p.fence(r.Requirement)
@@ -20,7 +21,8 @@ func markdown(r record.Run, missing []string, quoted map[string]quotes) []byte {
 	failures(p, r, quoted)
 	reviews(p, r, quoted)
 	verification(p, r, quoted)
-	findings(p, r)
+	findings(p, r, claims)
+	fixReports(p, r, quoted)
 	decisions(p, r)
 	changed(p, r)
 	engines(p, r)
@@ -57,6 +59,15 @@ func head(p *page, r record.Run) {
 	}
 	if r.SelfReviewed {
 		p.paragraph("This run is **self-reviewed**: the engine that wrote the change also judged it.")
+	}
+	if r.Advisory {
+		p.paragraph("This run is **advisory**: its reviewers' findings were repaired and are reported, but could not stop the end.")
+	}
+	if len(r.Uncalibrated) > 0 {
+		p.paragraph("**Uncalibrated** reviewers gate this run (`--trust-reviewers`): %s. Nobody has measured what they miss.", prose(strings.Join(r.Uncalibrated, ", ")))
+	}
+	if spent := Spent(r.Budget); spent != "" {
+		p.paragraph("Budget: %s.", prose(spent))
 	}
 }
 
@@ -157,7 +168,7 @@ func failures(p *page, r record.Run, quoted map[string]quotes) {
 		class(p, s)
 		quote(p, "The end of its standard error", quoted[s.ID].stderr)
 		quote(p, "The end of the setup command's output", quoted[s.ID].setup)
-		if s.Role != "reviewer" { // a reviewer's answer stands under Reviews
+		if !answers(s) { // its answer stands under Reviews
 			quote(p, "Its last message", quoted[s.ID].result)
 		}
 	}
@@ -181,7 +192,7 @@ func reviews(p *page, r record.Run, quoted map[string]quotes) {
 	first := true
 	for _, s := range r.Steps {
 		answer := quoted[s.ID].result
-		if s.Role != "reviewer" || (s.Verdict == "" && answer == nil) {
+		if !answers(s) || (s.Verdict == "" && answer == nil) {
 			continue
 		}
 		if first {
@@ -198,6 +209,12 @@ func reviews(p *page, r record.Run, quoted map[string]quotes) {
 			p.line("No message is kept.")
 		}
 	}
+}
+
+// answers reports whether a step's last message is a judgement: a review, a
+// confirmation or an arbiter's rulings.
+func answers(s record.Step) bool {
+	return s.Role == "reviewer" || s.Role == "confirmer" || s.Role == "arbiter"
 }
 
 func verification(p *page, r record.Run, quoted map[string]quotes) {

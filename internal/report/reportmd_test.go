@@ -100,7 +100,7 @@ func TestReportOfABlockedDryRun(t *testing.T) {
 	run.DryRun, run.Usage = true, &record.Usage{Unknown: 3}
 	run.Steps[1].Identity.Reported, run.Steps[4].Status, run.Steps[4].Verdict = &codex, record.Interrupted, ""
 	run.Steps[4].Class, run.Steps[4].Code, run.Steps[4].Message = record.ClassAborted, "ABORTED", "cancelled"
-	report := string(markdown(run, nil, nil))
+	report := string(markdown(run, nil, nil, nil))
 	require.Contains(t, report, "**stopped after 2 iterations (max-iters); not converged [dry run]**\n\n- verify fails: exit code 1\n- codex@security blocks: Body never closed\n")
 	require.NotContains(t, report, "within the limits", "the outcome has said so")
 	require.Contains(t, report, "| none: a stub answered (dry run) |")
@@ -146,7 +146,7 @@ func TestForeignTextMakesNoStructure(t *testing.T) {
 			run.Rulings[0].Reason, run.Refused[0].Raw = text("reason"), text("raw")
 			run.Steps[0].Message, run.Steps[2].Message, run.Steps[2].Sandbox = text("remark"), text("failure"), text("sandbox")
 			quoted := map[string]quotes{"02": {result: &excerpt{file: "f", content: text("answer")}}, "03": {stderr: &excerpt{content: text("stderr"), cut: true, file: text("file")}}}
-			return string(markdown(run, []string{text("missing")}, quoted))
+			return string(markdown(run, []string{text("missing")}, quoted, nil))
 		}
 		want := headings(build(func(string) string { return "plain" }))
 		got := headings(build(foreign))

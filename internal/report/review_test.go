@@ -50,7 +50,7 @@ func TestAReviewOffersNothingToLand(t *testing.T) {
 			require.NotContains(t, steps, word)
 		}
 	}
-	page := string(markdown(reviewed(record.MaxIters, "blocking findings: F1"), nil, nil))
+	page := string(markdown(reviewed(record.MaxIters, "blocking findings: F1"), nil, nil, nil))
 	require.Contains(t, page, "# Review review-add-sum-abcde")
 	require.Contains(t, page, "blocking findings of aaaaaaaaaaaa..bbbbbbbbbbbb")
 }

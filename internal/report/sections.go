@@ -2,42 +2,35 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"conclave/internal/record"
 )
 
-func findings(p *page, r record.Run) {
-	if len(r.Findings) == 0 {
-		return
-	}
-	p.heading(2, "Findings")
-	var rows [][]string
-	for _, f := range r.Findings {
-		where := ""
-		if len(f.Evidence) > 0 {
-			where = code(fmt.Sprintf("%s:%d", f.Evidence[0].Path, f.Evidence[0].Line))
-		}
-		rows = append(rows, []string{
-			prose(f.ID), prose(f.Severity), prose(f.Disposition), prose(f.Title), where, prose(strings.Join(f.RaisedBy, ", ")),
-		})
-	}
-	p.table([]string{"id", "severity", "disposition", "finding", "where", "raised by"}, rows)
-}
-
+// decisions tells who ruled what, when, why and on which tree, and what was refused.
 func decisions(p *page, r record.Run) {
 	if len(r.Rulings) > 0 {
 		p.heading(2, "Rulings")
 		var rows [][]string
 		for _, d := range r.Rulings {
-			rows = append(rows, []string{prose(d.Finding), prose(d.Decision), prose(d.Reason), prose(d.By), prose(d.At)})
+			subject := prose(d.Finding)
+			if d.Number > 1 {
+				subject += fmt.Sprintf(" (%s time)", nth(d.Number))
+			}
+			tree := ""
+			if d.Head != "" {
+				tree = code(short(d.Head))
+			}
+			rows = append(rows, []string{subject, prose(d.Decision), prose(d.Reason), prose(d.By), prose(d.At), tree})
 		}
-		p.table([]string{"finding", "decision", "reason", "by", "at"}, rows)
+		p.table([]string{"on", "decision", "reason", "by", "at", "tree"}, rows)
 	}
 	if len(r.Refused) > 0 {
 		p.heading(2, "Refused rulings")
 		for _, d := range r.Refused {
 			p.line("- %s: %s (%s)", prose(d.At), prose(d.Reason), code(d.Raw))
+		}
+		if r.RefusedMore > 0 {
+			p.line("- and %d more, which are not listed", r.RefusedMore)
 		}
 	}
 }
@@ -50,6 +43,11 @@ func changed(p *page, r record.Run) {
 		return
 	}
 	p.line("%s in all; the whole change is in `changes.diff`.\n", Changes(record.Total(r.Changed)))
+	if r.ChangedLines > 0 {
+		p.line("%d lines count towards the size limit.\n", r.ChangedLines)
+	}
+	paths(p, "Generated and vendored paths, which do not count:", r.Exempt)
+	p.gap()
 	var rows [][]string
 	for _, c := range r.Changed[:min(len(r.Changed), most)] {
 		lines := fmt.Sprintf("+%d -%d", c.Added, c.Removed)

@@ -33,6 +33,9 @@ func Why(r record.Run) []string {
 		message = ""
 	}
 	out := append(failingVerifier(r), objections(r)...)
+	if len(r.Questions) > 0 && !r.Stop.Final() {
+		return append(failingVerifier(r), asked(r)...)
+	}
 	// That a limit was reached is told already; any other end has its own reason.
 	if message != "" && (r.Stop != record.MaxIters || len(out) == 0) {
 		out = append([]string{message}, out...)
@@ -61,7 +64,7 @@ func objections(r record.Run) []string {
 	more := 0
 	for _, f := range r.Findings {
 		switch {
-		case f.Disposition != "open" && f.Disposition != "confirmed":
+		case !r.Stands(f):
 		case len(out) < mostReasons:
 			out = append(out, raiser(r, f)+": "+headline(f))
 		default:
@@ -111,7 +114,7 @@ func Objection(r record.Run, review record.Step) string {
 	first, more := "", 0
 	for _, f := range r.Findings {
 		switch {
-		case !slices.Contains(f.History, "raised in step "+review.ID):
+		case !slices.ContainsFunc(f.History, func(line string) bool { return raisedIn(line, review.ID) }):
 		case first == "":
 			first = headline(f)
 		default:
@@ -122,6 +125,11 @@ func Objection(r record.Run, review record.Step) string {
 		return fmt.Sprintf("%s (and %d more)", first, more)
 	}
 	return first
+}
+
+// raisedIn reports whether a line of a finding's life says that a step raised it.
+func raisedIn(line, step string) bool {
+	return strings.HasPrefix(line, "raised") && (strings.HasSuffix(line, " in step "+step) || strings.Contains(line, " in step "+step+" "))
 }
 
 // Reason is a step's message as one line with the useful part first: what the
