@@ -145,7 +145,6 @@ func TestUsageErrors(t *testing.T) {
 		{"plan --reviewers|x|r", []string{"unknown adapter"}},
 		{"rule a|F1|--stand", []string{"not yet"}},
 		{"calibrate x", []string{"not yet"}},
-		{"lint-prompts", []string{"not yet"}},
 		{"adapters explain|claude", []string{"not yet"}},
 		{"resume", []string{"RUN is missing"}},
 		{"resume a|b", []string{`"b" is one argument too many`}},
