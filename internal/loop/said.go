@@ -83,7 +83,7 @@ func (p *Progress) arbitrateDone(call Call, result TurnResult, now time.Time) {
 	var words []string
 	for _, id := range call.Turn.Findings {
 		s, ok := said[id]
-		words = append(words, id+" "+cmp.Or(s.Decision, "not ruled"))
+		words = append(words, id+": "+cmp.Or(s.Decision, "not ruled"))
 		if !ok {
 			p.tell(id, "step %s: the arbiter %s did not rule on it, so a person is asked", call.Step, p.who(call))
 			continue

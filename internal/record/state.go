@@ -41,14 +41,24 @@ func (r Run) Stands(f Finding) bool {
 	return true
 }
 
-const detailSteps = 12
+// What the Web UI shows of a run at once.
+const (
+	detailSteps     = 12
+	detailQuestions = 10
+)
 
 // Details is the run as a few lines of Markdown for the Web UI.
 func (r Run) Details() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**%s** · iteration %d of %d · %d open findings\n\n", r.State(), r.Iteration, r.MaxIters, r.OpenFindings())
+	fmt.Fprintf(&b, "**%s** · iteration %d of %d · %d open findings\n\n", r.State(), r.Iteration, max(r.MaxIters, r.Iteration), r.OpenFindings())
 	if r.Waiting != "" {
 		fmt.Fprintf(&b, "Waits for: %s\n\n", r.Waiting)
+	}
+	for _, q := range r.Questions[:min(len(r.Questions), detailQuestions)] {
+		fmt.Fprintf(&b, "- %s: `%s`\n", q.Subject, strings.ReplaceAll(q.Text, "`", "'"))
+	}
+	if len(r.Questions) > 0 {
+		fmt.Fprintf(&b, "\nTo answer, send the signal `ruling`: `{\"finding\":\"%s\",\"decision\":\"stand\",\"reason\":\"...\"}` (or fix, abort)\n\n", r.Questions[0].Subject)
 	}
 	if r.Message != "" {
 		fmt.Fprintf(&b, "%s\n\n", r.Message)

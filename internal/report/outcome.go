@@ -85,7 +85,7 @@ func running(r record.Run) string {
 	line := "running"
 	if r.Iteration > 0 {
 		line = "running: iteration " + fmt.Sprint(r.Iteration)
-		if r.MaxIters > 0 {
+		if r.MaxIters >= r.Iteration { // a ruling may have given it more
 			line += fmt.Sprintf(" of %d", r.MaxIters)
 		}
 	}

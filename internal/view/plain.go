@@ -117,7 +117,10 @@ func plainLine(e event, t theme) string {
 }
 
 func iterationTitle(e event) string {
-	if e.of > 0 {
+	switch {
+	case e.of > 0 && e.iteration > e.of: // a ruling gave it one more repair
+		return fmt.Sprintf("iteration %d, beyond the %d by a ruling", e.iteration, e.of)
+	case e.of > 0:
 		return fmt.Sprintf("iteration %d of %d", e.iteration, e.of)
 	}
 	return fmt.Sprintf("iteration %d", e.iteration)
@@ -170,6 +173,9 @@ func summary(r record.Run) string {
 	}
 	if r.Stop != "" {
 		parts = append(parts, fmt.Sprintf("exit code %d", r.ExitCode))
+	}
+	if spent := report.Spent(r.Budget); spent != "" {
+		parts = append(parts, "budget: "+spent)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -161,8 +161,49 @@ func interrupted() *script {
 	})
 }
 
+// asked ends with a person who has to rule on what an arbiter would not.
+func asked() *script {
+	s := newScript()
+	s.run.Discipline, s.run.MaxIters, s.run.Uncalibrated = "full", 2, []string{"gemini"}
+	finding := record.Finding{
+		ID: "F1", Severity: "high", Title: "The body is never closed", Disposition: "open", RaisedBy: []string{"codex"},
+		History: []string{"raised by codex@correctness in step 01 (round 0) as high patch"},
+	}
+	s.after(time.Second, func(r *record.Run) { s.begin(r, 1, "reviewer", "review", "codex", "correctness") })
+	s.after(9*time.Second, func(r *record.Run) {
+		r.Findings = []record.Finding{finding}
+		s.end(r, 1, record.OK, "block", "", nil)
+		s.begin(r, 1, "confirmer", "confirm", "gemini", "")
+	})
+	s.after(4*time.Second, func(r *record.Run) {
+		r.Findings[0].Disposition = "confirmed"
+		s.end(r, 2, record.OK, "", "F1: confirmed by gemini: the early return in serve leaks it", nil)
+		s.begin(r, 2, "implementer", "repair", "claude", "")
+	})
+	s.after(30*time.Second, func(r *record.Run) {
+		s.end(r, 3, record.OK, "", "reports F1 fixed", &record.Stats{Files: 1, Added: 1})
+		s.begin(r, 2, "reviewer", "recheck", "codex", "correctness")
+	})
+	s.after(8*time.Second, func(r *record.Run) {
+		r.Findings[0].Disposition = "not-addressed"
+		s.end(r, 4, record.OK, "block", "not addressed: F1", nil)
+		s.begin(r, 2, "arbiter", "arbitrate", "codex", "")
+	})
+	s.after(8*time.Second, func(r *record.Run) { s.end(r, 5, record.OK, "", "F1: person", nil) })
+	s.after(0, func(r *record.Run) { s.begin(r, 3, "implementer", "repair", "claude", "") })
+	s.after(time.Second, func(r *record.Run) { s.end(r, 6, record.OK, "", "reports F1 refuted", nil) })
+	return s.after(time.Second, func(r *record.Run) {
+		r.Stop, r.ExitCode, r.Iterations, r.Waiting = record.NeedsRuling, 3, 3, "a ruling on F1, BUDGET"
+		r.Questions = []record.Question{
+			{Subject: "F1", Number: 2, Text: "routes.go:42: The body is never closed"},
+			{Subject: "BUDGET", Number: 1, Text: "the budget does not hold the next step: 900 of 1000 tokens are used"},
+		}
+		r.Budget = &record.Spending{MaxTokens: 1000, Tokens: 900}
+	})
+}
+
 func stories() map[string]func() *script {
-	return map[string]func() *script{"converging": converging, "failing": failing, "interrupted": interrupted, "blocked": blocked}
+	return map[string]func() *script{"converging": converging, "failing": failing, "interrupted": interrupted, "blocked": blocked, "asked": asked}
 }
 
 // play feeds a view and closes it with the last record.
