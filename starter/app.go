@@ -50,7 +50,7 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(
 		a.runCommand(), a.reviewCommand(), a.planCommand(), a.runsCommand(), a.showCommand(), a.watchCommand(), a.applyCommand(),
 		a.resumeCommand(), a.cancelCommand(), a.presetsCommand(), a.adaptersCommand(), a.doctorCommand(), a.devCommand(),
-		a.configCommand(), a.verdictCommand(), a.lintPromptsCommand(), a.versionCommand(), a.decideCommand(),
+		a.configCommand(), a.verdictCommand(), a.lintPromptsCommand(), a.versionCommand(), a.decideCommand(), a.calibrateCommand(),
 	)
 	root.AddCommand(laterCommands(root)...)
 	root.SetVersionTemplate("{{.Version}}\n")

@@ -12,7 +12,6 @@ func laterCommands(root *cobra.Command) []*cobra.Command {
 	var commands []*cobra.Command
 	for _, c := range []struct{ use, short string }{
 		{"rule RUN FINDING", "rule on a finding (not yet supported)"},
-		{"calibrate CASES...", "measure reviewers over labelled changes (not yet supported)"},
 	} {
 		later := &cobra.Command{
 			Use: c.use, Short: c.short, DisableFlagParsing: true, Hidden: true,

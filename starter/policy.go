@@ -5,16 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"conclave/config"
 	"conclave/internal/convergence"
+	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/store"
 )
-
-// yours is why a path is protected that only the configuration names.
-const yours = "review.protected"
 
 // policy is what the discipline asks of the run, with the texts of users in the store.
 func (p *plan) policy(ctx context.Context, artifacts store.Store) (loop.Policy, error) {
@@ -59,17 +55,26 @@ func (p *plan) usedLenses() []promptText {
 	return used
 }
 
-// generatedGlobs are the paths that are listed and not counted.
+// generatedGlobs are the paths that are listed and not counted; package guard adds its own.
 func generatedGlobs(c config.Config) []string { return slices.Clone(c.Review.Generated) }
 
-// protectedGlobs are the paths that a person has to allow a change of, each after its reason.
+// protectedGlobs are the paths that a person has to allow a change of, each after its reason: the repository's own
+// lenses and templates, and what the configuration lists. Package guard adds its own.
 func protectedGlobs(c config.Config) []string {
 	var all []string
+	for _, f := range slices.Concat(c.LensFiles, c.PromptFiles) {
+		if f.Repository {
+			all = append(all, guard.Reviewer+"\t"+literal.Replace(f.Path))
+		}
+	}
 	for _, glob := range c.Review.Protected {
-		all = append(all, yours+"\t"+glob)
+		all = append(all, guard.Listed+"\t"+glob)
 	}
 	return all
 }
+
+// literal makes a glob of a path.
+var literal = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 
 // budget is what the run may consume; the zero value where nothing bounds it.
 func (p *plan) budget() loop.Budget {
@@ -78,41 +83,4 @@ func (p *plan) budget() loop.Budget {
 		return loop.Budget{}
 	}
 	return loop.Budget{Tokens: b.MaxTokens, CostUSD: b.MaxCostUSD, Duration: b.MaxDuration, AssumeTokens: b.AssumeTokens}
-}
-
-// checkCalibration refuses voting seats that nobody measured, where findings decide: a run whose reviewers see nothing
-// would end green. Nothing is asked of a plan or a dry run.
-func (p *plan) checkCalibration(context.Context, *cobra.Command) error {
-	if p.config.Discipline != string(convergence.Full) || p.flags.dryRun || p.config.Advisory {
-		return nil
-	}
-	missing := p.notCalibrated()
-	switch {
-	case len(missing) == 0:
-		return nil
-	case p.config.TrustReviewers:
-		p.uncalibrated = missing
-		return nil
-	}
-	what := "discipline full without calibration: nobody has measured " + strings.Join(missing, ", ")
-	if p.unrun {
-		p.config.Warnings = append(p.config.Warnings, what+"; a run needs `starter calibrate`, --trust-reviewers or --advisory")
-		return nil
-	}
-	advisory := "--advisory lets findings not stop the end"
-	if p.flags.definition != "" {
-		advisory = "--advisory (here data.advisory of the definition) lets findings not stop the end"
-	}
-	return usage("measure them with `starter calibrate`; or --trust-reviewers lets them gate as they are; or "+advisory, "%s", what)
-}
-
-// notCalibrated lists the voting seats whose engines, under their lenses, have no calibration that holds.
-func (p *plan) notCalibrated() []string {
-	var missing []string
-	for _, s := range p.machine.Seats() {
-		if s.Voting {
-			missing = append(missing, s.ID)
-		}
-	}
-	return missing
 }

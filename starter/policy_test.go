@@ -54,7 +54,7 @@ rulings: {deadline: 48h, deadline_decision: abort}
 	p := in.Policy
 	require.Equal(t, []any{80, true, false, 3, true}, []any{p.SizeLimit, p.Ask, p.AllowProtected, p.MaxFindings, p.ServedIdentity})
 	require.Contains(t, p.Generated, "gen/**")
-	require.Contains(t, p.Protected, "review.protected\tops/**")
+	require.Equal(t, []string{"reviewer definition\treview/money.md", "reviewer definition\treview/other.md", "protected path\tops/**"}, p.Protected)
 	require.Equal(t, []string{"a"}, p.Uncalibrated)
 	require.Equal(t, []any{4 * time.Hour, 48 * time.Hour, "abort"}, []any{p.Reminder, p.Deadline, p.DeadlineRuling})
 	require.Equal(t, loop.Budget{Tokens: 1000, CostUSD: 0.5, AssumeTokens: 50_000}, in.Budget)
@@ -188,10 +188,10 @@ func TestAPlanSaysWhatCalibrationItLacks(t *testing.T) {
 	c := newCLI(t)
 	got := c.run("", "plan", "--preset", "panel", "r")
 	require.Equal(t, 0, got.code, got.err)
-	require.Contains(t, got.out, "nobody has measured codex-correctness, codex-security, codex-tests, codex-conventions")
-	require.NotContains(t, got.out, "claude-correctness;", "a seat that does not vote needs none")
+	require.Contains(t, got.out, "not calibrated: codex-correctness (never measured), codex-security (never measured), codex-tests (never measured), codex-conventions (never measured)")
+	require.NotContains(t, got.out, "claude-correctness (", "a seat that does not vote needs none")
 	for _, args := range [][]string{{"--advisory"}, {"--trust-reviewers"}, {"--dry-run"}} {
 		got = c.run("", append([]string{"plan", "--preset", "panel", "r"}, args...)...)
-		require.NotContains(t, got.out, "nobody has measured", args)
+		require.NotContains(t, got.out, "not calibrated", args)
 	}
 }

@@ -52,3 +52,12 @@ func (x Index) ReadGate(digest string) (Gate, bool, error) {
 	}
 	return g, g.RunID != "", nil
 }
+
+// ForgetGate takes back what WriteGate recorded.
+func (x Index) ForgetGate(digest string) error {
+	err := os.Remove(x.gateFile(digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
