@@ -25,10 +25,9 @@ func (p *Progress) again(call Call, result TurnResult) *Again {
 	request.Try++
 	after, ok := pause(result, call.Turn.Try)
 	if !ok {
-		if request.Target, ok = p.substitute(call, result); !ok {
+		if request.Target, request.Substitution, ok = p.substitute(call, result); !ok {
 			return nil
 		}
-		request.Substitution++
 		p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("step %s: %s was not available (%s); %s took its place",
 			call.Step, call.Turn.Target.Adapter, result.Message, request.Target.Adapter))
 		p.step(call.Step).Identity.Requested = &request.Target
@@ -38,15 +37,17 @@ func (p *Progress) again(call Call, result TurnResult) *Again {
 }
 
 // substitute is the next engine that the lane declares for one that is not available.
-func (p *Progress) substitute(call Call, result TurnResult) (record.Engine, bool) {
+func (p *Progress) substitute(call Call, result TurnResult) (target record.Engine, tried int, ok bool) {
 	if codeOf(result) != convergence.FailEngineUnavailable || call.NodeID == "" {
-		return record.Engine{}, false
+		return record.Engine{}, 0, false
 	}
 	declared := p.machine.Lane(call.NodeID).KnownSubstitutions
-	if call.Turn.Substitution >= len(declared) {
-		return record.Engine{}, false
+	for next := call.Turn.Substitution; next < len(declared); next++ {
+		if target := engine(declared[next]); target != call.Turn.Target { // an escalated repair asks one of these from the start
+			return target, next + 1, true
+		}
 	}
-	return engine(declared[call.Turn.Substitution]), true
+	return record.Engine{}, 0, false
 }
 
 func pause(result TurnResult, try int) (time.Duration, bool) {

@@ -244,3 +244,33 @@ func TestThePolicyReachesTheTurnsThatItConcerns(t *testing.T) {
 		require.Equal(t, turn.Writing, len(turn.Protected) == 1 && len(turn.Generated) == 1, turn.Turn)
 	}
 }
+
+func TestProtectedPathsThatMayChangeAreStillReported(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	in.Policy = loop.Policy{SizeLimit: 500, Ask: true, AllowProtected: true}
+	w := newFullWorld(t, in)
+	w.answers["implement"] = func(loop.Call) loop.Outcome {
+		out := wrote("tree-1", true)
+		out.Turn.Scan = &loop.Scan{Lines: 5, Protected: []loop.Guarded{{Path: "AGENTS.md", Why: "instruction file"}}, ProtectedDigest: "sha256:x"}
+		return out
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, []string{"the change touches a protected path: AGENTS.md (instruction file)"}, w.record().Notes)
+}
+
+func TestAnEscalationTargetThatIsNotThereEndsTheRunOnce(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review codex"] = block("off by one")
+	w.answers["recheck codex"] = func(c loop.Call) loop.Outcome { return says(c, rechecks(c, "not-addressed")) }
+	w.answers["repair"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Escalated {
+			return troubled(record.ClassPermanent, "ENGINE_UNAVAILABLE")
+		}
+		return repaired(c, "tree-"+c.Step, "fixed")
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.StepFailed, w.record().Stop)
+	require.Equal(t, 4, w.count("repair"), "it is not its own substitute")
+	w.checkReplay(in)
+}

@@ -131,17 +131,18 @@ func (p *Progress) reported(call Call, result TurnResult) {
 // fixReportFile is a repair's artifact with its fix report alone.
 const fixReportFile = "fix-report.json"
 
-// scanned keeps what the change is, and notes what the basic discipline only reports.
+// scanned keeps what the change is, and notes what nobody is asked about.
 func (p *Progress) scanned(scan *Scan) {
 	if scan == nil {
 		return
 	}
+	policy := p.in.Policy
 	p.Run.ChangedLines, p.Run.Exempt = scan.Lines, scan.Exempt
-	if p.in.Policy.Ask {
-		return // questions tell it
+	if !policy.Ask && policy.SizeLimit > 0 && scan.Lines > policy.SizeLimit {
+		p.noteOnce(fmt.Sprintf("the change has more than %d changed lines: reviewers find less in so much", policy.SizeLimit))
 	}
-	if limit := p.in.Policy.SizeLimit; limit > 0 && scan.Lines > limit {
-		p.noteOnce(fmt.Sprintf("the change has more than %d changed lines: reviewers find less in so much", limit))
+	if policy.Ask && !policy.AllowProtected {
+		return // the question tells it
 	}
 	for _, guarded := range scan.Protected {
 		p.noteOnce(fmt.Sprintf("the change touches a protected path: %s (%s)", guarded.Path, guarded.Why))
