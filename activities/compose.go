@@ -121,6 +121,9 @@ func (t *turn) writeDiff(ctx context.Context, path string) (int64, error) {
 
 // changed lists the paths of the turn's diff. It is asked for the prompt and for the answer.
 func (t *turn) changed(ctx context.Context) (_ []gitrepo.Change, err error) {
+	if t.since() == t.req.Base.Commit {
+		return t.space.changed, nil
+	}
 	if t.changes == nil {
 		t.changes, err = t.space.repo.Changes(ctx, t.since(), t.req.From.Commit)
 	}

@@ -61,7 +61,7 @@ func malformed(result *loop.TurnResult, problems ...string) {
 
 // checkUntouched refuses the answer of a read-only turn that changed files.
 func (t *turn) checkUntouched(ctx context.Context, result *loop.TurnResult) error {
-	touched, err := t.space.repo.Differences(ctx, t.space.dir, t.req.From.Commit, t.space.ours)
+	touched, err := t.space.repo.Differences(ctx, t.space.dir, t.space.commit, t.space.ours)
 	if err != nil || len(touched) == 0 || result.Class == record.ClassAborted {
 		return err
 	}

@@ -56,7 +56,7 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 
 // turn is one attempt of one agent turn on this machine.
 type turn struct {
-	// changes is what the run changed before the turn; see changed.
+	// changes are the paths of a fix diff; see changed.
 	changes []gitrepo.Change
 	// rules are what a writing turn's change is scanned for.
 	rules *guard.Rules
@@ -117,7 +117,7 @@ func (t *turn) open(ctx context.Context) (err error) {
 			err = t.space.repo.RefreshAgentGit(ctx, t.space.dir, t.req.From.Commit, agentGit(t.req.Workspace).AgentRefs)
 		}
 	} else {
-		t.space, err = t.seatWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
+		t.space, err = t.seatWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt, t.req.At)
 	}
 	return err
 }

@@ -24,6 +24,10 @@ const contractFile = "DESIGN_CONTRACT.md"
 type workspace struct {
 	repo *gitrepo.RunRepo
 	dir  string
+	// commit is what a reader's workspace holds: the snapshot, with the base's instruction files.
+	commit string
+	// changed is what a reader's snapshot changes against the base.
+	changed []gitrepo.Change
 	// fresh says that it holds nothing but the snapshot: no caches, no setup yet.
 	fresh bool
 	// ours are files that we put there and that are no part of the change.
@@ -203,25 +207,6 @@ func (a *Activities) writerWorkspace(ctx context.Context, ws loop.Workspace, ste
 // the given snapshot, set up.
 func (a *Activities) markWriting(runID string, w *workspace, commit string, writing bool) error {
 	return writeJSON(a.writerStateFile(runID), writerState{Dir: w.dir, Commit: commit, Writing: writing})
-}
-
-// seatWorkspace is a throw-away checkout for one reviewer.
-func (a *Activities) seatWorkspace(ctx context.Context, ws loop.Workspace, step string, attempt int) (*workspace, error) {
-	repo, err := a.repository(ctx, ws)
-	if err != nil {
-		return nil, err
-	}
-	dir := filepath.Join(RunDir(a.StateDir, ws.RunID), "work", fmt.Sprintf("seat-%s-%d-%d", step, attempt, time.Now().UnixNano()))
-	out := &workspace{repo: repo, dir: dir, fresh: true}
-	err = repo.Checkout(ctx, ws.From.Commit, dir, agentGit(ws))
-	if err == nil {
-		err = a.putContract(ctx, ws, out)
-	}
-	if err != nil {
-		_ = repo.Discard(dir)
-		return nil, err
-	}
-	return out, nil
 }
 
 // putContract puts the design contract where agents and the verifier expect it.
