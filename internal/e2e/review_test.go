@@ -252,11 +252,11 @@ func TestAReviewWithoutAValidAnswerIsNoReview(t *testing.T) {
 func TestAFailingVerifierEndsAReviewBeforeAnySeat(t *testing.T) {
 	t.Parallel()
 	l := newGate(t, []step{{Role: "review", Say: passes}})
-	run, _ := l.review(4, "--verify-cmd", "grep -q 'i <= n' calc.go")
+	run, _ := l.review(4, "--verify-cmd", "grep -rq 'i <= n' .")
 	require.Equal(t, runrecord.StepFailed, run.Stop)
 	require.Contains(t, run.Message, "verifier does not pass")
 	require.Zero(t, l.turns())
-	l.review(0, "--verify-cmd", "grep -q 'i < n' calc.go")
+	l.review(0, "--verify-cmd", "grep -rq 'i < n' .")
 }
 
 // Field reports, row 14: the review was of the wrong work tree, or of the base.
