@@ -22,6 +22,10 @@ type app struct {
 	in  io.Reader
 	out io.Writer
 	err io.Writer
+	// asks overrides whether a person can be asked in place; nil looks at the streams.
+	asks *bool
+	// lines are read from in since the first question.
+	lines chan string
 }
 
 // run executes one command line and gives the exit code.
@@ -49,10 +53,9 @@ func (a *app) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(
 		a.runCommand(), a.reviewCommand(), a.planCommand(), a.runsCommand(), a.showCommand(), a.watchCommand(), a.applyCommand(),
-		a.resumeCommand(), a.cancelCommand(), a.presetsCommand(), a.adaptersCommand(), a.doctorCommand(), a.devCommand(),
+		a.resumeCommand(), a.cancelCommand(), a.ruleCommand(), a.presetsCommand(), a.adaptersCommand(), a.doctorCommand(), a.devCommand(),
 		a.configCommand(), a.verdictCommand(), a.lintPromptsCommand(), a.versionCommand(), a.decideCommand(), a.calibrateCommand(),
 	)
-	root.AddCommand(laterCommands(root)...)
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.helpful(root)
 	return root

@@ -113,7 +113,7 @@ func (c *carriage) carry(ctx context.Context, stop *interrupts, out output, show
 		return err
 	}
 	v := view.New(out.view)
-	end, err := c.follow(ctx, stop, v, nil)
+	end, err := c.followAsking(ctx, stop, v, out)
 	return c.finish(v, end, err, out, showDiff)
 }
 

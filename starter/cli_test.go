@@ -143,7 +143,7 @@ func TestUsageErrors(t *testing.T) {
 		{"run --store|s3://b|r", []string{"--store", "not yet"}},
 		{"run r", []string{"claude", "CONCLAVE_CLAUDE_BIN", "starter doctor"}},
 		{"plan --reviewers|x|r", []string{"unknown adapter"}},
-		{"rule a|F1|--stand", []string{"not yet"}},
+		{"rule a|F1|--stand", []string{"reason is missing"}},
 		{"calibrate", []string{"CASES are missing", "case.yaml"}},
 		{"calibrate x", []string{"x is no case and holds none", "case.yaml"}},
 		{"calibrate --jobs|0|x", []string{"--jobs", "least is 1"}},

@@ -129,13 +129,13 @@ func (c *carriage) resume(ctx context.Context, stop *interrupts, out output, r r
 	if err != nil {
 		return err
 	}
-	end, err := c.follow(ctx, stop, v, nil)
+	end, err := c.followAsking(ctx, stop, v, out)
 	if err == nil && end.Waiting && !asked && end.Run.Stop == record.StopInterrupted && !stop.asked() {
 		// The last starter was killed between its interruption and the wait.
 		if err := c.signalResume(ctx, r.answer); err != nil {
 			return err
 		}
-		end, err = c.follow(ctx, stop, v, nil)
+		end, err = c.followAsking(ctx, stop, v, out)
 	}
 	return c.finish(v, end, err, out, r.showDiff)
 }

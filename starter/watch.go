@@ -78,7 +78,8 @@ func (c *carriage) watch(ctx context.Context, stop *interrupts, out output) erro
 		v.Close(end.Run, []string{"watch again: starter watch " + c.entry.RunID})
 		return silent(exitInterrupt)
 	case errors.Is(err, errWaits):
-		end.Waiting, err = true, nil
+		end.Waiting = true
+		return c.watchedWait(ctx, stop, v, end, out)
 	case errors.Is(err, errUncarried):
 		return c.stopped(ctx, stop, v, end, out)
 	}
@@ -123,6 +124,7 @@ func (c *carriage) awaitUncarried(ctx context.Context, leave context.CancelCause
 // stopped shows a run that nobody carries as it stands, and how it goes on. last is what was seen of it.
 func (c *carriage) stopped(ctx context.Context, stop *interrupts, v view.View, last host.End, out output) error {
 	defer v.Close(last.Run, nil) // where an error comes first
+	unhurried := ctx
 	ctx, ready := stop.until(ctx)
 	defer ready()
 	ctx, done := context.WithTimeoutCause(ctx, stoppedPatience, errSlow)
@@ -134,7 +136,7 @@ func (c *carriage) stopped(ctx context.Context, stop *interrupts, v view.View, l
 		last.Run, last.Waiting = look.Run, look.Waits()
 	}
 	if last.Waiting {
-		return c.finish(v, last, nil, out, false)
+		return c.watchedWait(unhurried, stop, v, last, out)
 	}
 	if last.Run.RunID == "" {
 		last.Run, _ = readRecord(c.entry)
@@ -145,6 +147,26 @@ func (c *carriage) stopped(ctx context.Context, stop *interrupts, v view.View, l
 	v.Close(shown, []string{"bundle: " + c.entry.Bundle})
 	c.results(last.Run, out, false)
 	return silent(exitInterrupt)
+}
+
+// watchedWait ends the watching of a run that waits and that nobody carries here. A person may answer it first.
+func (c *carriage) watchedWait(ctx context.Context, stop *interrupts, v view.View, end host.End, out output) error {
+	if len(end.Run.Questions) == 0 || stop.asked() || !c.app.interactive(out) {
+		return c.finish(v, end, nil, out, false)
+	}
+	if err := c.answerer(); err != nil {
+		return err
+	}
+	answered, err := c.askAll(ctx, stop, v, end.Run, out)
+	if err != nil {
+		return err
+	}
+	end.Run = c.afterAsking(ctx, end.Run)
+	if !answered {
+		return c.finish(v, end, nil, out, false)
+	}
+	v.Close(end.Run, []string{"go on: starter resume " + c.entry.RunID})
+	return nil
 }
 
 // lookAlone asks a run that nobody carries, with a worker that only answers.
