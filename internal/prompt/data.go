@@ -46,6 +46,7 @@ type Repair struct {
 	Escalated bool
 	// ReportOnly asks for the fix report that the last answer left out, and for no change.
 	ReportOnly bool
+	Reask      string // what was wrong with that report, "" where nothing was said
 }
 
 // Disciplines of a review prompt.

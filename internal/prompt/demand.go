@@ -33,6 +33,7 @@ func demandsOf(data any) demand {
 		d.bind(false, v.Requirement, v.Constraints, v.Contract)
 		d.fence("the verifier's failure", []byte(v.Failure))
 		d.untrusted = append(d.untrusted, v.Blocks...)
+		d.fence("why the last report did not count", []byte(v.Reask))
 		d.findings(v.Findings)
 		if v.Full && len(v.Findings) > 0 {
 			d.say("fix-report", v)

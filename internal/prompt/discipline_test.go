@@ -62,7 +62,7 @@ func fullPrompts() map[string]func() ([]byte, error) {
 	escalated := fullRepair()
 	escalated.Escalated, escalated.Failure, escalated.Iteration = true, "", 5
 	reportOnly := fullRepair()
-	reportOnly.ReportOnly, reportOnly.Failure = true, ""
+	reportOnly.ReportOnly, reportOnly.Failure, reportOnly.Reask = true, "", "nothing that counts is said of F3"
 	unreported := recheck()
 	unreported.Report, unreported.StructuredOutput, unreported.Reask = nil, true, "no JSON"
 	refuted := confirm()

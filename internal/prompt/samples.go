@@ -102,7 +102,7 @@ func repairSamples() []sample {
 	full.Header = ids
 	escalated, report, basic := full, full, full
 	escalated.Escalated, escalated.Failure = true, ""
-	report.ReportOnly, report.Failure = true, ""
+	report.ReportOnly, report.Failure, report.Reask = true, "", string(hostileSample("why"))
 	basic.Full, basic.Findings, basic.Header.Findings = false, nil, nil
 	basic.Blocks = []Part{{"seat", hostileSample("block")}, {"other", hostileSample("other block")}}
 	return []sample{
