@@ -143,7 +143,7 @@ func telling(anchor string) bool {
 			words, letters = words+1, letters+len(token)
 		}
 	}
-	return words >= 2 && letters >= 6
+	return words >= 3 || words == 2 && letters >= 12
 }
 
 // stockWords stand on lines that every file repeats.

@@ -56,8 +56,9 @@ func ParseArbitration(message []byte, structured []byte, findings []string) Arbi
 		one := r.ruling(fmt.Sprintf("rulings[%d].", i), raw)
 		rulings, ids = append(rulings, one), append(ids, one.Finding)
 	}
-	if problems := append(r.problems, judgeIDs(rulingsKey, ids, findings)...); len(problems) > 0 {
-		return Arbitration{Problems: problems}
+	r.problems = append(r.problems, judgeIDs(rulingsKey, ids, findings)...)
+	if len(r.problems) > 0 {
+		return Arbitration{Problems: r.problems}
 	}
 	return Arbitration{Rulings: rulings}
 }

@@ -44,11 +44,19 @@ func alike(a, b Mark) float64 {
 	if p.names != nil {
 		left = left.rename(p.names)
 	}
-	m := compareTitles(left, right, lineWords(p.line))
-	if m.opposed || m.vague || subjectsDiffer(left, right, p.lineA, p.lineB) {
+	return p.demand(compareTitles(left, right, lineWords(p.line)), left, right)
+}
+
+// demand returns how sure places that relate so make of titles that match so, 0 for not enough.
+func (p relatedPlaces) demand(m match, left, right titleWords) float64 {
+	switch need := needs[p.kind]; {
+	case m.opposed, m.vague, subjectsDiffer(left, right, p.lineA, p.lineB):
 		return 0
-	}
-	if need := needs[p.kind]; m.share < need.share || m.weight < need.weight || need.named && !m.named {
+	case p.kind != oneLine && !p.half() && !m.pointed:
+		return 0 // on two lines that are known, what is said of much is said of each
+	case (p.kind != oneLine || p.moved) && properDiffer(left, right):
+		return 0
+	case m.share < need.share, m.weight < need.weight, need.named && !m.named:
 		return 0
 	}
 	return m.share
@@ -68,7 +76,7 @@ type need struct {
 
 var needs = map[relation]need{
 	oneLine:   {share: 0.35, weight: 0.5},
-	touching:  {share: 0.5, weight: 1},
+	touching:  {share: 0.55, weight: 1},
 	near:      {share: 0.6, weight: 1},
 	nearOther: {share: 0.6, weight: 2},
 	far:       {share: 0.75, weight: 2},

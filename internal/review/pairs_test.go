@@ -47,7 +47,7 @@ func TestPairsOfFindings(t *testing.T) {
 			require.True(t, Same(p.A, p.A))
 		})
 	}
-	require.GreaterOrEqual(t, len(pairs)-missed, 100)
-	require.GreaterOrEqual(t, min(same, len(pairs)-missed-same), 40, "both answers are tested")
+	require.GreaterOrEqual(t, len(pairs)-missed, 140)
+	require.GreaterOrEqual(t, min(same, len(pairs)-missed-same), 60, "both answers are tested")
 	require.LessOrEqual(t, missed, 5)
 }

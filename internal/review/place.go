@@ -22,6 +22,7 @@ const (
 // relatedPlaces is how two places relate.
 type relatedPlaces struct {
 	kind  relation
+	moved bool       // the lines are not known to be close
 	line  string     // the line that both are, where they are one
 	names []renaming // what the second place calls the first one's names
 	// lineA and lineB are the two lines as far as they are known.
@@ -31,36 +32,38 @@ type relatedPlaces struct {
 func comparePlaces(a, b Mark) relatedPlaces {
 	p := relatedPlaces{lineA: Anchor(a.Anchor), lineB: Anchor(b.Anchor)}
 	gap, known := distance(a.Line, b.Line)
-	if names, ok := renamed(p.lineA, p.lineB); ok && known && gap == 0 {
+	p.moved = !known || gap > touch
+	names, parallel := renamed(p.lineA, p.lineB)
+	if parallel && known && gap == 0 {
 		p.names, p.lineA = names, p.lineB
 	}
-	if sameAnchor(p.lineA, p.lineB) {
-		if telling(p.lineA) && telling(p.lineB) || !known || gap <= drift {
-			p.kind, p.line = oneLine, longer(p.lineA, p.lineB)
-			p.lineA, p.lineB = p.line, p.line
-		}
-		return p
-	}
-	if _, parallel := renamed(p.lineA, p.lineB); parallel {
-		return p
-	}
-	both := p.lineA != "" && p.lineB != ""
+	unique := telling(p.lineA) && telling(p.lineB)
 	switch {
-	case known && gap == 0 && !both:
+	case sameAnchor(p.lineA, p.lineB) && (unique || !known || gap <= drift), known && gap == 0 && p.half():
 		p.kind, p.line = oneLine, longer(p.lineA, p.lineB)
 		p.lineA, p.lineB = p.line, p.line
-	case known && gap <= touch:
-		p.kind = touching
-	case known && gap <= screen && both:
-		p.kind = nearOther
-	case known && gap <= screen:
-		p.kind = near
-	case both:
-		p.kind = farOther
-	default:
-		p.kind = far
+	case !sameAnchor(p.lineA, p.lineB) && !parallel:
+		p.kind = p.byDistance(gap, known)
 	}
 	return p
+}
+
+// half reports whether one of the lines is not known.
+func (p relatedPlaces) half() bool { return p.lineA == "" || p.lineB == "" }
+
+// byDistance relates places whose lines of code differ or are not known.
+func (p relatedPlaces) byDistance(gap int, known bool) relation {
+	switch {
+	case known && gap <= touch:
+		return touching
+	case known && gap <= screen && p.half():
+		return near
+	case known && gap <= screen:
+		return nearOther
+	case p.half():
+		return far
+	}
+	return farOther
 }
 
 // longer returns the longer of two texts, of equal lengths the one that sorts first: the order asked in is no matter.

@@ -9,6 +9,7 @@ import (
 type match struct {
 	share   float64 // of their weighted words, 0 to 1
 	weight  float64 // of the shared words together
+	pointed bool    // they share a word or a name that few defects are described with
 	vague   bool    // they share only what could be said of much, and each goes on to say something of its own
 	named   bool    // both name the same code
 	opposed bool    // one says the opposite of the other
@@ -26,7 +27,7 @@ const (
 var (
 	defects = canonicals("overflow underflow injection race deadlock traversal divide bounds forever timeout inverted xss csrf")
 	generic = canonicals("absent fault none dismissed wrong validate test value check handle return result data input param write read close " +
-		"variable field list map string file path type state")
+		"variable field list map string file path type state config")
 	outcomes = canonicals("crash") // what follows from a defect rather than what it is
 )
 
@@ -54,20 +55,23 @@ func weigh(word string, here wordSet) float64 {
 
 func compareTitles(a, b titleWords, here wordSet) match {
 	var m match
-	pointed := false
 	for _, word := range a.words {
 		if b.words.has(word) {
 			m.weight += weigh(word, here)
-			pointed = pointed || weigh(word, here) >= wordWeight
+			m.pointed = m.pointed || weigh(word, here) >= wordWeight
 		}
 	}
 	left, ownA := a.weights(b, here)
 	right, ownB := b.weights(a, here)
-	m.vague = !pointed && min(ownA, ownB) >= wordWeight
+	m.vague = !m.pointed && min(ownA, ownB) >= wordWeight
 	if left+right > 0 {
 		m.share = 2 * m.weight / (left + right)
 	}
 	m.named = slices.ContainsFunc(a.names, b.names.has)
+	m.pointed = m.pointed || m.named
+	for _, aspect := range aspects {
+		m.opposed = m.opposed || a.words.has(aspect) != b.words.has(aspect) && !here.has(aspect)
+	}
 	for _, pair := range opposites {
 		m.opposed = m.opposed || opposite(a, b, pair) || opposite(b, a, pair)
 	}
@@ -90,7 +94,12 @@ func (t titleWords) weights(other titleWords, here wordSet) (all, own float64) {
 var opposites = pairsOf("missing twice", "before after", "read write", "small large", "few many", "lower upper", "min max", "minimum maximum",
 	"start end", "first last", "add remove", "encode decode", "lock unlock", "open close", "leak twice", "left right", "short long",
 	"early late", "underflow overflow", "request response", "client server", "inside outside", "allow deny", "send receive", "push pop",
-	"increment decrement", "input output", "source target", "sender receiver", "marshal unmarshal", "height width", "key value")
+	"increment decrement", "input output", "source target", "sender receiver", "marshal unmarshal", "height width", "key value",
+	"argument result", "argument return", "return crash")
+
+// aspects are what a change is judged by beside its code. A title that speaks of one is not about what another says
+// of the code.
+var aspects = []string{canonical("test"), canonical("documentation"), canonical("comment")}
 
 func pairsOf(list ...string) [][2]string {
 	pairs := make([][2]string, len(list))
@@ -115,6 +124,13 @@ func subjectsDiffer(a, b titleWords, lineA, lineB string) bool {
 
 func (t titleWords) says(word string) bool { return t.words.has(word) || t.names.has(word) }
 
+// properDiffer reports whether each of two titles names something that the other does not, such as the function that
+// it is about.
+func properDiffer(a, b titleWords) bool {
+	return slices.ContainsFunc(a.proper, func(w string) bool { return !b.words.has(w) }) &&
+		slices.ContainsFunc(b.proper, func(w string) bool { return !a.words.has(w) })
+}
+
 // subjects returns the names on a line of code that a title speaks of. A word that many titles use is no name by
 // itself, only as part of one.
 func (t titleWords) subjects(anchor string) wordSet {
@@ -135,7 +151,7 @@ func (t titleWords) subjects(anchor string) wordSet {
 // lineWords returns the words that stand on a line of code, in comparable form.
 func lineWords(anchor string) wordSet {
 	var found []string
-	for _, token := range codeTokens(anchor) {
+	for _, token := range codeTokens(contractions.Replace(anchor)) {
 		for _, part := range parts(token) {
 			if word := canonical(part); word != "" {
 				found = append(found, word)
@@ -164,5 +180,5 @@ func (t titleWords) rename(names []renaming) titleWords {
 			}
 		}
 	}
-	return titleWords{words: setOfWords(words), names: setOfWords(long)}
+	return titleWords{words: setOfWords(words), names: setOfWords(long), proper: t.proper}
 }

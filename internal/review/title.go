@@ -14,6 +14,8 @@ import (
 type titleWords struct {
 	words wordSet // canonical words
 	names wordSet // words that stand for code: they have a capital inside, an underscore or a dot
+	// proper are the words, as canonical ones, that name something: capitals behind the title's beginning, back-ticks.
+	proper wordSet
 }
 
 // wordSet is a set of words in their order: what is summed over it comes out the same in every replay of a run.
@@ -38,31 +40,71 @@ var labels = regexp.MustCompile(`^(?i)\W*(\[?\(?(p[0-4]|high|medium|low|critical
 
 // readTitle takes a title apart.
 func readTitle(s string) titleWords {
-	var words, names []string
+	var words, names, proper []string
 	s = normalise([]byte(strings.ToValidUTF8(s, " ")))
 	s = contractions.Replace(strings.ReplaceAll(s, "’", "'"))
 	if rest := labels.ReplaceAllString(s, ""); rest != "" {
 		s = rest
 	}
-	for _, word := range strings.FieldsFunc(places.ReplaceAllString(s, " "), func(r rune) bool { return !wordRune(r) && r != '.' }) {
+	s = mainClause(s)
+	ticked := tickedWords(s)
+	for i, word := range strings.FieldsFunc(places.ReplaceAllString(s, " "), func(r rune) bool { return !wordRune(r) && r != '.' }) {
 		word = strings.Trim(word, ".")
 		for segment := range strings.SplitSeq(word, ".") {
 			if segment != word || len(parts(segment)) > 1 {
 				names = append(names, strings.ToLower(segment))
 			}
 		}
+		named := ticked.has(word) || i > 0 && word != "" && unicode.IsUpper([]rune(word)[0])
 		for _, part := range parts(word) {
 			for _, piece := range ideographs(part) {
-				words = append(words, canonical(piece))
+				for _, canonical := range meaningsOf(piece) {
+					words = append(words, canonical)
+					if named && !generic[canonical] {
+						proper = append(proper, canonical)
+					}
+				}
 			}
 		}
 	}
-	return titleWords{words: setOfWords(words), names: setOfWords(names)}
+	return titleWords{words: setOfWords(words), names: setOfWords(names), proper: setOfWords(proper)}
+}
+
+// clauses begin what a title says beyond the defect: what follows from it, and why it matters.
+var clauses = regexp.MustCompile(`(?i)(, so |, which |, although |, even though |, causing |, leading to |, because |; )`)
+
+// mainClause cuts a title before the first such clause, where something is left.
+func mainClause(s string) string {
+	at := clauses.FindStringIndex(s)
+	if at == nil || len(strings.Fields(s[:at[0]])) < 3 {
+		return s
+	}
+	return s[:at[0]]
+}
+
+// tickedWords returns what stands in back-ticks, word by word.
+func tickedWords(s string) wordSet {
+	var found []string
+	for i, span := range strings.Split(s, "`") {
+		if i%2 == 1 {
+			found = append(found, strings.FieldsFunc(span, func(r rune) bool { return !wordRune(r) && r != '.' })...)
+		}
+	}
+	return setOfWords(found)
+}
+
+// meaningsOf returns a word in canonical form; one that denies another in its first letters is both.
+func meaningsOf(word string) []string {
+	if rest, ok := strings.CutPrefix(word, "un"); ok && len(rest) > 4 && strings.HasSuffix(rest, "ed") && canonical(word) == stem(word) {
+		return []string{"absent", canonical(rest)}
+	}
+	return []string{canonical(word)}
 }
 
 // contractions keep their negation, which the split at marks would lose.
 var contractions = strings.NewReplacer("n't ", " not ", "'s ", " ", "off-by-one", "offbyone", "off by one", "offbyone", "Off-by-one", "offbyone",
-	"Off by one", "offbyone", "off-by-1", "offbyone", "c++", "cpp", "time zone", "timezone", "Time zone", "timezone")
+	"Off by one", "offbyone", "off-by-1", "offbyone", "c++", "cpp", "time zone", "timezone", "Time zone", "timezone",
+	"regular expression", "regexp", "Regular expression", "regexp", "RegExp", "regexp", "regex ", "regexp ", "Regex ", "regexp ")
 
 // parts splits a name at dots, underscores and inner capitals, into lower-case words.
 func parts(word string) []string {
@@ -117,8 +159,8 @@ func canonical(word string) string {
 
 // stem removes the inflections that reviewers vary most; it need not find the dictionary's form, only the same one.
 func stem(w string) string {
-	for _, suffix := range []string{"ations", "ation", "isons", "ison", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"} {
-		if rest, ok := strings.CutSuffix(w, suffix); ok && len(rest) >= 3 && !(suffix == "s" && strings.HasSuffix(rest, "s")) {
+	for _, suffix := range []string{"ations", "ation", "isons", "ison", "ions", "ion", "ings", "ing", "edly", "ied", "ies", "ers", "ed", "es", "er", "ly", "s", "e", "y"} {
+		if rest, ok := strings.CutSuffix(w, suffix); ok && len(rest) >= 3 && (suffix != "s" || !strings.HasSuffix(rest, "s")) {
 			if n := len(rest); n > 3 && rest[n-1] == rest[n-2] && rest[n-1] != 's' && rest[n-1] != 'l' {
 				rest = rest[:n-1]
 			}
@@ -149,7 +191,7 @@ var meanings = groups(
 	"close", "close closed closing closes",
 	"bounds", "bound bounds index indexes indices range outofrange oob offbyone",
 	"race", "race races racy concurrent concurrently concurrency unsynchronised unsynchronized",
-	"traverse", "traversal traverse dotdot escape escapes escaping outside",
+	"traverse", "traversal traverse dotdot outside",
 	"validate", "validate validated validation validates verify verified sanitise sanitize sanitised sanitized sanitization unsanitised unsanitized unvalidated",
 	"inject", "injection inject injected injectable interpolated interpolation concatenated concatenation",
 	"secret", "secret secrets password passwords credential credentials token tokens apikey",
@@ -158,6 +200,7 @@ var meanings = groups(
 	"empty", "empty blank",
 	"remove", "remove removed removes delete deleted deletes removal deletion",
 	"timeout", "timeout timeouts deadline",
+	"context", "context contexts ctx",
 	"forever", "infinite forever endless endlessly hang hangs unbounded hung",
 	"lock", "lock locked locks mutex",
 	"deadlock", "deadlock deadlocks deadlocked",
@@ -176,6 +219,7 @@ func groups(pairs ...string) map[string]string {
 		for _, word := range strings.Fields(pairs[i+1]) {
 			all[word] = pairs[i]
 		}
+		all[pairs[i]] = pairs[i]
 	}
 	return all
 }
