@@ -52,21 +52,21 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Time) {
 	input := decode[convergence.DispatchInput](command.Input)
 	target, seat := p.requested(call.NodeID), call.NodeID
-	turn, voting := "review", p.machine.Voting(seat)
+	turn, voting, lens := "review", p.machine.Voting(seat), p.in.Lenses[call.NodeID]
 	switch input.Scope {
 	case convergence.ScopeFinal:
-		seat = finalSeat
+		seat, lens = finalSeat, "" // it borrows the engine and looks for everything
 	case convergence.ScopeFix:
 		turn = "recheck"
 	}
 	call.Kind = CallTurn
 	step := p.newStep(call, record.Step{
 		Role: "reviewer", Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter,
-		Seat: seat, Lens: p.in.Lenses[call.NodeID], Voting: &voting,
+		Seat: seat, Lens: lens, Voting: &voting,
 	}, now)
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
-	request.Turn, request.Seat, request.Lens = turn, seat, p.in.Lenses[call.NodeID]
+	request.Turn, request.Seat, request.Lens = turn, seat, lens
 	request.Scope, request.Timeout, request.Evidence = input.Scope, p.in.Limits.ReaderTimeout, p.token(seat)
 	switch input.Scope {
 	case convergence.ScopeFix:

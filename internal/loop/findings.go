@@ -132,7 +132,11 @@ func because(line, reason string) string {
 
 // raise enters what a seat reported into the ledger and returns it as the machine reads it.
 func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
-	by := review.Raiser{Seat: call.Turn.Seat, Lens: cmp.Or(call.Turn.Lens, correctness), Step: "step " + call.Step, Round: int(p.State.Restarts)}
+	lens := cmp.Or(call.Turn.Lens, correctness)
+	if call.Turn.Seat == finalSeat {
+		lens = "" // it looks for everything
+	}
+	by := review.Raiser{Seat: call.Turn.Seat, Lens: lens, Step: "step " + call.Step, Round: int(p.State.Restarts)}
 	out := make([]map[string]any, 0, len(result.Findings))
 	for _, f := range result.Findings {
 		severity, kind := severityOf(f), f.Kind

@@ -46,6 +46,7 @@ func TestOneConfirmedFindingIsRepairedRecheckedAndDone(t *testing.T) {
 
 	final := w.turns[len(w.turns)-1]
 	require.Equal(t, "final", final.Scope)
+	require.Empty(t, final.Lens, "it looks for everything")
 	require.Equal(t, []string{"F1", "F2"}, ids(final.Log))
 	require.Equal(t, "addressed", final.Log[0].Disposition)
 	require.Equal(t, "logged", final.Log[1].Disposition)
@@ -265,5 +266,23 @@ func TestAReviewThatFailsDoesNotEraseTheEarlierObjection(t *testing.T) {
 	require.Equal(t, "addressed", w.finding("F1").Disposition, "only another seat's valid word closes it")
 	require.Equal(t, []string{"F1"}, w.turns[len(w.turns)-2].Findings)
 	require.Equal(t, "gemini", w.turns[len(w.turns)-2].Seat)
+	w.checkReplay(in)
+}
+
+// What the final review finds goes the same way as any other finding.
+func TestAFindingOfTheFinalReviewIsConfirmedAndRepaired(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review final"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "the plan is not met")) }
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop)
+	require.Equal(t, 1, w.count("repair"))
+	f := w.finding("F1")
+	require.Equal(t, []string{"final"}, f.RaisedBy)
+	require.Empty(t, f.Lenses)
+	require.Equal(t, "addressed", f.Disposition)
+	require.Equal(t, "gemini", f.ConfirmedBy, "codex gave the final review")
+	require.Equal(t, 3, w.count("review"), "there is one final review")
+	w.checkProjection()
 	w.checkReplay(in)
 }
