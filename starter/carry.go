@@ -213,7 +213,11 @@ func (c *carriage) finish(v view.View, end host.End, err error, out output, show
 		run.Stop, code = record.StopInterrupted, exitInterrupt
 	}
 	run.ExitCode = code
-	v.Close(run, []string{"bundle: " + c.entry.Bundle})
+	var more []string
+	if _, err := os.Stat(c.entry.Bundle); err == nil { // another machine's is not here
+		more = []string{"bundle: " + c.entry.Bundle}
+	}
+	v.Close(run, more)
 	c.results(run, out, showDiff)
 	return silent(code)
 }

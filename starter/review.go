@@ -10,6 +10,7 @@ import (
 	"conclave/config"
 	"conclave/internal/loop"
 	"conclave/internal/record"
+	"conclave/internal/runindex"
 )
 
 // exitNoReview is for what makes a review impossible before it starts.
@@ -132,12 +133,18 @@ func (a *app) noReviewDocument(err error, f reviewFlags) {
 	if !f.json || !errors.As(err, &fault) || fault.code != exitNoReview || fault.what == "" {
 		return
 	}
-	run := record.Run{
-		Schema: record.Schema, Kind: "review", Rules: "", Stop: record.NoReview, ExitCode: exitNoReview, Message: fault.what,
-		Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{}, Refused: []record.RefusedRuling{}, Changed: []record.Change{},
-	}
+	run := emptyReview()
+	run.Stop, run.ExitCode, run.Message = record.NoReview, exitNoReview, fault.what
 	if err := a.printJSON(run); err != nil {
 		a.say("warning: %v", err)
+	}
+}
+
+// emptyReview is the record of a review of which nothing is known.
+func emptyReview() record.Run {
+	return record.Run{
+		Schema: record.Schema, Kind: "review", Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
+		Refused: []record.RefusedRuling{}, Changed: []record.Change{},
 	}
 }
 
@@ -154,9 +161,18 @@ func noReview(remedy, format string, args ...any) error {
 // join goes on with a review of the same change and plan that the server knows.
 func (a *app) join(ctx context.Context, cmd *cobra.Command, p *plan, s *standingGate, out output, f reviewFlags) error {
 	if s.result != nil {
-		return a.reuse(p, s.runID, *s.result, s.ended, out, f.showDiff)
+		return a.reuse(p, s, out, f.showDiff)
 	}
 	a.say("the same review is at work already: run %s", s.runID)
+	index := runindex.Open(p.config.Host.StateDir)
+	if _, err := index.Read(s.runID); err != nil {
+		return a.watchElsewhere(ctx, cmd, p, s, out)
+	}
+	if known, ok, err := index.ReadGate(p.gate.digest); err != nil || !ok || known.RunID != s.runID { // its starter died before it wrote that down
+		if err := index.WriteGate(p.gate.digest, runindex.Gate{RunID: s.runID}); err != nil {
+			return err
+		}
+	}
 	return a.resume(ctx, cmd, s.runID, resuming{f.showFlags, f.showDiff, loop.Resume{Reason: "starter review"}})
 }
 

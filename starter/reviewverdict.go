@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
 
+	"conclave/activities"
 	"conclave/internal/host"
 	"conclave/internal/loop"
 	"conclave/internal/record"
@@ -19,12 +21,17 @@ import (
 	"conclave/workflows"
 )
 
+// recordPatience is how long a cluster's workers may take to tell what an ended review found.
+const recordPatience = 5 * time.Second
+
 // standingGate says that the server knows a review of the same digest: one that is open, or, with a result, one whose
 // verdict can be used again.
 type standingGate struct {
 	runID  string
 	result *loop.Result
 	ended  time.Time
+	// run is what its workflow says of it, where one answered.
+	run *record.Run
 }
 
 // Error implements error.
@@ -44,25 +51,58 @@ func (a *app) knownVerdict(p *plan, out output, showDiff bool) (bool, error) {
 	if err := json.Unmarshal(known.Verdict, &result); err != nil || !result.Reusable {
 		return false, nil //nolint:nilerr // as above
 	}
-	return true, a.reuse(p, known.RunID, result, known.Ended, out, showDiff)
+	return true, a.reuse(p, &standingGate{runID: known.RunID, result: &result, ended: known.Ended}, out, showDiff)
 }
 
 // reuse shows the outcome of an earlier review and ends with its code.
-func (a *app) reuse(p *plan, runID string, result loop.Result, ended time.Time, out output, showDiff bool) error {
+func (a *app) reuse(p *plan, s *standingGate, out output, showDiff bool) error {
 	index := runindex.Open(p.config.Host.StateDir)
-	entry, err := index.Read(runID)
-	if err != nil { // another machine's: there is no bundle here
-		entry = newEntry(p, "")
-		entry.RunID = runID
-		entry.Bundle = ""
+	entry, err := index.Read(s.runID)
+	if err != nil {
+		entry = elsewhere(p, s.runID)
 	}
-	a.say("re-used verdict of %s (run %s): the same change under the same plan; --fresh reviews it again", timeWords(ended), runID)
+	a.say("re-used verdict of %s (run %s): the same change under the same plan; --fresh reviews it again", timeWords(s.ended), s.runID)
 	c := &carriage{app: a, index: index, entry: entry, started: true}
 	run, err := readRecord(entry)
-	if err != nil || run.Stop != result.Stop {
-		run = record.Run{Kind: "review", Base: p.gate.base.ID, Head: p.gate.head.ID}
+	switch {
+	case err == nil && run.Stop == s.result.Stop:
+	case s.run != nil:
+		run = *s.run
+	default:
+		run = emptyReview()
+		run.WorkflowID, run.Base, run.Head = entry.WorkflowID, p.gate.base.ID, p.gate.head.ID
 	}
-	return c.finish(view.New(out.view), host.End{Closed: true, Result: result, Run: run}, nil, out, showDiff)
+	return c.finish(view.New(out.view), host.End{Closed: true, Result: *s.result, Run: run}, nil, out, showDiff)
+}
+
+// elsewhere is the entry of a review that another machine's starter began: its bundle is there.
+func elsewhere(p *plan, runID string) runindex.Entry {
+	entry := newEntry(p, "")
+	entry.RunID, entry.Bundle = runID, activities.BundleDir(entry.Source, runID)
+	return entry
+}
+
+// watchElsewhere follows a review that another machine's starter carries.
+func (a *app) watchElsewhere(ctx context.Context, cmd *cobra.Command, p *plan, s *standingGate, out output) error {
+	target, err := targetOf(p.config)
+	if err != nil {
+		return err
+	}
+	entry := elsewhere(p, s.runID)
+	entry.Schema, entry.Address, entry.Namespace, entry.TaskQueue = 1, target.Address, target.Namespace, p.config.Host.TaskQueue
+	index := runindex.Open(p.config.Host.StateDir)
+	if err := index.Reserve(s.runID); err != nil {
+		return err
+	}
+	defer func() { _ = index.Forget(s.runID) }()
+	stop := watchInterrupts()
+	defer stop.stop()
+	c, err := a.attachTo(ctx, cmd, index, entry)
+	defer c.close()
+	if err != nil {
+		return err
+	}
+	return c.watch(ctx, stop, out)
 }
 
 // seekStanding asks the server for a review of the same digest, which decides before anything is started.
@@ -94,9 +134,24 @@ func (c *carriage) seekStanding(ctx context.Context, g *gate) error {
 		}
 		ended := info.GetCloseTime().AsTime()
 		_ = c.writeVerdict(result, ended) // only saves the next question
-		return &standingGate{runID: result.RunID, result: &result, ended: ended}
+		return &standingGate{runID: result.RunID, result: &result, ended: ended, run: c.askRecord(ctx)}
 	}
 	return nil
+}
+
+// askRecord asks an ended review's workflow for its record. Only a cluster has workers that may answer.
+func (c *carriage) askRecord(ctx context.Context) *record.Run {
+	if c.entry.Local() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordPatience)
+	defer cancel()
+	answer, err := c.conn.QueryWorkflow(ctx, c.entry.WorkflowID, "", workflows.QueryStatus)
+	var run record.Run
+	if err != nil || answer.Get(&run) != nil {
+		return nil
+	}
+	return &run
 }
 
 // gateOptions let a review follow an ended one of the same id. One that is open is never doubled.

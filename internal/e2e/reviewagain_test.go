@@ -52,6 +52,8 @@ func TestAChangeOfItsOwnJudgesWaitsForAPerson(t *testing.T) {
 	l.review(3)
 }
 
+func (l *lab) baseID() string { return strings.TrimSpace(l.git("rev-parse", "main")) }
+
 // beginReview starts a review in the background.
 func (l *lab) beginReview(args ...string) *exec.Cmd {
 	l.t.Helper()
@@ -125,25 +127,42 @@ func TestAVerdictIsNotReadFromTheWorkTree(t *testing.T) {
 	require.Equal(t, 1, l.started("review"))
 }
 
-func TestAReviewOnAClusterIsUsedAgainFromAnotherMachine(t *testing.T) {
+func TestAReviewOnAClusterIsSharedByAllMachines(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", Shell: "grep -q 'i < n' calc.go", Say: passes}})
+	l := newGate(t, []step{{Role: "review", Shell: "grep -q 'i < n' calc.go", SleepMS: 3000, Say: blocks}})
 	c := newCluster(l, nil)
 	startInBackground(t, l.worker(c, "one"))
 	on := []string{"--address", c.address, "--store", c.store}
-	review := func(state string) done {
-		cmd := l.starterOn(c, append([]string{"review", "--no-progress", "--json"}, on...)...)
-		cmd.Env = append(cmd.Env, "CONCLAVE_STATE_DIR="+filepath.Join(l.dir, state))
-		return finish(t, cmd)
+	// Each machine has a clone and a state folder of its own.
+	review := func(machine string) *exec.Cmd {
+		clone := filepath.Join(l.dir, machine)
+		if _, err := os.Stat(clone); err != nil {
+			l.git("clone", "-q", "file://"+l.repo, clone)
+		}
+		cmd := l.starterOn(c, append([]string{"review", "--no-progress", "--json", "--base", l.baseID(), "--workdir", clone}, on...)...)
+		cmd.Env = append(cmd.Env, "CONCLAVE_STATE_DIR="+filepath.Join(l.dir, "state-"+machine))
+		return cmd
 	}
-	first := review("machine-1")
-	require.Equal(t, 0, first.code, first.String())
+	ends := make(chan done, 1)
+	one := review("one")
+	go func() { ends <- finish(t, one) }()
+	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	watched := finish(t, review("two"))
+	first := <-ends
+	require.Equal(t, 1, first.code, first.String())
 	run := decodeRun(t, first.stdout)
-	require.Equal(t, runrecord.Converged, run.Stop)
+	require.Equal(t, runrecord.MaxIters, run.Stop)
 	require.Len(t, run.Changed, 1)
-	second := review("machine-2")
-	require.Equal(t, 0, second.code, second.String())
-	require.Contains(t, second.stderr, "re-used verdict of")
-	require.Contains(t, second.stderr, run.RunID)
+	require.Equal(t, 1, watched.code, watched.String())
+	require.Contains(t, watched.stderr, "at work already: run "+run.RunID)
+
+	again := finish(t, review("three"))
+	require.Equal(t, 1, again.code, again.String())
+	require.Contains(t, again.stderr, "re-used verdict of")
+	require.Contains(t, again.stderr, run.RunID)
+	used := decodeRun(t, again.stdout)
+	require.Equal(t, run.RunID, used.RunID)
+	require.Equal(t, 1, used.ExitCode)
+	require.Len(t, used.Findings, 1, "the workers still tell what was found")
 	require.Equal(t, 1, l.started("review"))
 }
