@@ -24,7 +24,7 @@ func fullPlot() plot {
 	}
 	return plot{
 		script: script,
-		args:   func(l *lab) []string { return append(l.fullArgs(), "--max-iters", "2") },
+		args:   func(l *lab) []string { return append(l.fullArgs(), "--max-iters", "2", "--allow-protected") },
 		turns: map[string]string{
 			"01": "implement/0/-", "03": "review/0/first", "04": "review/0/second", "05": "confirm/0/second",
 			"06": "repair/1/-", "08": "recheck/1/first", "09": "recheck/1/second", "10": "arbitrate/1/first",

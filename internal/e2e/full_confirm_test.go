@@ -22,7 +22,7 @@ func TestAConfirmedFindingIsRepairedAndRechecked(t *testing.T) {
 		step{Role: "review", Review: clean()},
 		step{Role: "confirm", Seat: "second", Finding: "F1", Confirm: yes(), Reason: "Sum(1) is 0."},
 		step{Role: "recheck", Recheck: all("addressed")},
-	), "--verify-cmd", goTest)
+	), "--verify-cmd", sumTest)
 	require.Equal(t, runrecord.Converged, run.Stop)
 	require.Equal(t, []string{"implement", "verify", "review", "review", "confirm", "repair", "verify", "recheck", "recheck", "review"}, turns(run))
 

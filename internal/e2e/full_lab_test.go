@@ -47,6 +47,9 @@ func full(t *testing.T, wantExit int, script []step, more ...string) (*lab, runr
 func yes() *bool { v := true; return &v }
 func no() *bool  { v := false; return &v }
 
+// sumTest is a verify command that names no file: one that is named is protected.
+const sumTest = "grep -rq 'func Sum' --include='*.go' ."
+
 // offByOne is the high finding of most scripts.
 func offByOne() object {
 	return object{"title": "Sum stops before n", "claim": "The loop is off by one: Sum(3) is 3 and not 6.", "at": "calc.go:6"}
