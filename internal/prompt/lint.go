@@ -23,13 +23,23 @@ func (s Steering) Error() string {
 
 // Lint returns every steering phrase of a prompt or a lens file, in order. The marks and line breaks of Markdown do
 // not hide a phrase, nor does its case, the kind of its apostrophe, or what is invisible.
-func Lint(file string, text []byte) []Steering {
+func Lint(file string, text []byte) []Steering { return lintBut(nil, file, text) }
+
+// lintBut is Lint that leaves out sentences known to be clean, and adds those that it finds clean; nil knows none.
+func lintBut(clean map[string]bool, file string, text []byte) []Steering {
 	shown, _ := display(text)
 	flat, at := flatten(shown)
 	var spans [][2]int
 	for from, sentence := range sentences(flat) {
+		if clean[sentence] {
+			continue
+		}
+		before := len(spans)
 		for _, rule := range steering() {
 			spans = rule.find(spans, sentence, from)
+		}
+		if clean != nil && len(spans) == before {
+			clean[sentence] = true
 		}
 	}
 	slices.SortFunc(spans, func(a, b [2]int) int { return cmp.Or(a[0]-b[0], b[1]-a[1]) })

@@ -59,11 +59,12 @@ func ParseOverrides(texts map[string]string) (*Overrides, error) {
 func (o *Overrides) tryAll() (problems []error) {
 	var order []string
 	in := map[string][]string{}
+	clean := map[string]bool{}
 	for _, sample := range samples() {
 		if !o.replaces(sample.role) {
 			continue
 		}
-		for _, problem := range sample.try(o) {
+		for _, problem := range sample.try(o, clean) {
 			problem = fmt.Sprintf("template %q: %s", sample.role, problem)
 			if in[problem] == nil {
 				order = append(order, problem)

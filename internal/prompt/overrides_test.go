@@ -18,8 +18,8 @@ func TestBuiltInTemplatesMeetTheirOwnDemands(t *testing.T) {
 	tried := map[string]bool{}
 	for _, s := range samples() {
 		tried[s.role] = true
-		require.Empty(t, s.try(nil), s.name)
-		require.Empty(t, s.try(o), s.name)
+		require.Empty(t, s.try(nil, nil), s.name)
+		require.Empty(t, s.try(o, nil), s.name)
 	}
 	require.Len(t, tried, len(Roles), "every role has a sample")
 	require.Empty(t, Template("answer"), "no part can be replaced")
@@ -111,4 +111,15 @@ func TestATemplateThatWaitsForItsVictimIsRefusedAtLast(t *testing.T) {
 	r.Header.Seat = "claude"
 	_, err = RenderReview(r)
 	require.NoError(t, err)
+}
+
+func BenchmarkParseOverrides(b *testing.B) {
+	all := map[string]string{}
+	for _, name := range TemplateNames() {
+		all[name] = Template(name)
+	}
+	for b.Loop() {
+		_, err := ParseOverrides(all)
+		require.NoError(b, err)
+	}
 }

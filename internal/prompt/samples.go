@@ -16,7 +16,8 @@ type sample struct {
 const word = "untrusted-sample"
 
 // try renders the sample with a user's template and says what is wrong with the prompt, a sentence each.
-func (s sample) try(o *Overrides) []string {
+// clean are sentences that are known to steer nobody.
+func (s sample) try(o *Overrides, clean map[string]bool) []string {
 	data, prompt, err := s.make(o)
 	if err != nil {
 		return []string{err.Error()}
@@ -25,7 +26,7 @@ func (s sample) try(o *Overrides) []string {
 	d.forbidden = []string{word}
 	problems := d.check(string(prompt))
 	_, outside := marked(string(prompt))
-	for _, found := range Lint(s.role, []byte(outside)) {
+	for _, found := range lintBut(clean, s.role, []byte(outside)) {
 		problems = append(problems, fmt.Sprintf("the prompt steers the review: %q", found.Phrase))
 	}
 	return problems
