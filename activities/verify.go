@@ -14,6 +14,7 @@ import (
 	"conclave/internal/gitrepo"
 	"conclave/internal/loop"
 	"conclave/internal/record"
+	"conclave/internal/verifier"
 )
 
 // Verify runs the verifier and the linter on the writer's workspace, and puts
@@ -157,6 +158,7 @@ func (v *verification) judge(ctx context.Context, c command, end commandEnd, log
 		v.result.Gate, v.result.ExitCode = loop.GatePass, end.ExitCode
 		if end.problem() != "" {
 			v.result.Gate, v.result.Message = loop.GateFail, bounded(end.problem()+end.firstCheck())
+			v.result.FailureDigest = verifier.Digest(end.output, end.ExitCode, v.space.dir, filepath.Clean(os.TempDir()))
 			v.result.Failure, err = v.Store.Put(ctx, []byte(fmt.Sprintf("`%s` %s\n\n%s", c.text, end.problem(), end.failure())))
 			v.result.Artifacts["result.md"] = v.result.Failure
 		}

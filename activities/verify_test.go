@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -107,4 +108,26 @@ func TestTheLintersWordsAreBounded(t *testing.T) {
 	require.Contains(t, l.get(out.Lint), "the last words")
 	require.Contains(t, l.get(out.Lint), "left out")
 	require.Greater(t, out.Artifacts["lint.log"].Size, int64(2_000_000), "all of it is kept")
+}
+
+// Times, folders and lines differ from run to run; a failure is recognised for all that.
+func TestTheSameFailureHasTheSameDigest(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	digest := func(step, command string, from loop.Snapshot) string {
+		out := do[loop.VerifyResult](l, l.acts.Verify, l.verify(step, from, command))
+		return out.FailureDigest
+	}
+	fails := `echo "$(date +%H:%M:%S) --- FAIL: TestSum (0.$$s)"; echo "    $PWD/calc.go:$(wc -l < calc.go): open $(mktemp -d)/x: got 3"; exit 1`
+	first := digest("02", fails, change)
+	require.NotEmpty(t, first)
+	l.plays("echo >> calc.go; echo >> calc.go; echo done")
+	req := l.turn("03")
+	req.Workspace = l.workspace(change)
+	next := do[loop.TurnResult](l, l.acts.RunTurn, req).Snapshot
+	require.NoError(t, os.Remove(l.acts.writerStateFile(runID)), "the next workspace is another folder")
+	require.Equal(t, first, digest("04", fails, next))
+	require.NotEqual(t, first, digest("05", strings.Replace(fails, "got 3", "got 4", 1), next))
+	require.Empty(t, digest("06", "true", next), "nothing failed")
+	require.Empty(t, digest("07", "no-such-program-here", next), "and nothing was judged")
 }
