@@ -159,7 +159,7 @@ func (a *app) conclude(p *plan, cases []labelled, answers []calibration.Answer, 
 		plain[i] = c.Case
 	}
 	scores := calibration.Measure(plain, answers)
-	min := calibration.Thresholds{Precision: p.config.Calibration.MinPrecision, Recall: p.config.Calibration.MinRecall}
+	min := p.thresholds()
 	doc := calibrationDocument{CasesDigest: calibration.DigestOf(plain), Cases: plain, DryRun: p.flags.dryRun,
 		Thresholds: map[string]float64{"precision": min.Precision, "recall": min.Recall},
 		Lenses:     grouped(calibration.ByLens(scores)), Models: grouped(calibration.ByModel(scores))}

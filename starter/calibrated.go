@@ -157,7 +157,7 @@ func (p *plan) notCalibrated() ([]unmeasured, error) {
 }
 
 func laneWords(l config.Lane) string {
-	if l.Model == "" {
+	if l.Model == "" || l.Model == agent.DefaultModel {
 		return l.Adapter
 	}
 	return l.Adapter + ":" + l.Model
@@ -168,9 +168,35 @@ func (p *plan) lacks(book calibration.Book, k calibration.Key) string {
 	entry, ok := book.Find(k)
 	switch {
 	case ok:
-		return calibration.Thresholds{Precision: p.config.Calibration.MinPrecision, Recall: p.config.Calibration.MinRecall}.Lacks(entry.Counts)
+		return p.thresholds().Lacks(entry.Counts)
 	case book.Known(k):
 		return "its lens or a prompt has changed since it was measured"
 	}
 	return "never measured"
+}
+
+func (p *plan) thresholds() calibration.Thresholds {
+	return calibration.Thresholds{Precision: p.config.Calibration.MinPrecision, Recall: p.config.Calibration.MinRecall}
+}
+
+// uncalibratedSeats are those of a configuration alone, whatever its discipline; only of full, they matter.
+func (p *plan) uncalibratedSeats() ([]unmeasured, error) {
+	if p.config.Discipline != string(convergence.Full) {
+		return nil, nil
+	}
+	ctx := context.Background()
+	for _, step := range []func(context.Context, *cobra.Command) error{p.readOwnPrompts, p.compile} {
+		if err := step(ctx, nil); err != nil {
+			return nil, err
+		}
+	}
+	return p.notCalibrated()
+}
+
+// readOwnPrompts is readPrompts where there is no repository: its lenses and templates are left out.
+func (p *plan) readOwnPrompts(ctx context.Context, cmd *cobra.Command) error {
+	ours := func(f config.PromptFile) bool { return f.Repository }
+	p.config.LensFiles = slices.DeleteFunc(slices.Clone(p.config.LensFiles), ours)
+	p.config.PromptFiles = slices.DeleteFunc(slices.Clone(p.config.PromptFiles), ours)
+	return p.readPrompts(ctx, cmd)
 }

@@ -16,6 +16,7 @@ import (
 
 	"conclave/config"
 	"conclave/internal/agent"
+	"conclave/internal/calibration"
 	"conclave/internal/localserver"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
@@ -71,6 +72,7 @@ func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
 	}
 	checks := []check{checkGit(ctx), checkState(c.Host), checkStore(c.Host), checkServer(ctx, c.Host)}
 	checks = append(checks, checkAgents(c)...)
+	checks = append(checks, checkBook(c)...)
 	return append(checks, checkLeftovers(c.Host)...), nil
 }
 
@@ -159,6 +161,42 @@ func checkAgents(c config.Config) []check {
 		checks = append(checks, line)
 	}
 	return checks
+}
+
+// checkBook lists what was measured, and the voting seats of the configuration that may not gate yet. They fail doctor
+// where a run would be refused for them.
+func checkBook(c config.Config) []check {
+	p := &plan{config: c}
+	missing, err := p.uncalibratedSeats()
+	if err != nil {
+		return []check{{Name: "calibration", Says: err.Error()}}
+	}
+	var checks []check
+	needed := c.Discipline == "full" && !c.TrustReviewers && !c.Advisory
+	for _, m := range missing {
+		checks = append(checks, check{Name: "calibration of " + m.seat, Needed: needed, Says: m.why + ": `starter calibrate` measures it"})
+	}
+	book, err := p.book()
+	if err != nil {
+		return append(checks, check{Name: "calibration", Needed: needed, Says: err.Error()})
+	}
+	for _, e := range book.Entries {
+		checks = append(checks, p.measured(e))
+	}
+	return checks
+}
+
+// measured is one measurement for people.
+func (p *plan) measured(e calibration.Entry) check {
+	precision, recall := shares(e.Counts)
+	line := check{Name: "calibration " + laneWords(config.Lane{Adapter: e.Adapter, Model: e.Model}) + "@" + e.Lens}
+	line.Says = fmt.Sprintf("precision %s, recall %s over %d cases on %s", shareWords(precision, e.Counts.Correct, e.Counts.Raised),
+		shareWords(recall, e.Counts.Found, e.Counts.Expected), e.Counts.Cases, e.At.Format(time.DateOnly))
+	why := p.thresholds().Lacks(e.Counts)
+	if line.OK = why == ""; !line.OK {
+		line.Says += ": " + why
+	}
+	return line
 }
 
 // checkLeftovers lists workspaces that runs left although they have ended.

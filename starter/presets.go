@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"conclave/config"
 	"conclave/internal/agent"
@@ -21,12 +22,12 @@ func (a *app) presetsCommand() *cobra.Command {
 		Use: "presets", Short: "List the presets", Args: exactly(),
 		RunE: func(*cobra.Command, []string) error {
 			if asJSON {
-				return a.printJSON(map[string]any{"presets": config.Presets()})
+				return a.printJSON(map[string]any{"presets": config.Presets(), "calibration": calibrationOfPresets()})
 			}
 			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(table, "PRESET\tIMPLEMENTER\tSEATS\tNOTES")
 			for _, p := range config.Presets() {
-				seats, notes := p.Reviewers, presetNotes(p)
+				seats, notes := p.Reviewers, append(presetNotes(p), calibrationNotes(p)...)
 				if len(seats) <= seatsOfALine {
 					seats, notes = []string{strings.Join(seats, ", ")}, []string{strings.Join(notes, "; ")}
 				}
@@ -73,4 +74,56 @@ func presetNotes(p config.Preset) []string {
 		}
 	}
 	return notes
+}
+
+// calibrationOfPresets tells for each preset of discipline full which voting seats may not gate yet, and why.
+func calibrationOfPresets() map[string][]string {
+	all := map[string][]string{}
+	for _, preset := range config.Presets() {
+		if preset.Discipline != "full" {
+			continue
+		}
+		missing, err := uncalibratedOf(preset)
+		if err != nil {
+			continue
+		}
+		all[preset.Name] = []string{}
+		for _, m := range missing {
+			all[preset.Name] = append(all[preset.Name], m.String())
+		}
+	}
+	return all
+}
+
+func calibrationNotes(preset config.Preset) []string {
+	if preset.Discipline != "full" {
+		return nil
+	}
+	missing, err := uncalibratedOf(preset)
+	switch {
+	case err != nil:
+		return nil
+	case len(missing) == 0:
+		return []string{"calibrated"}
+	}
+	return []string{fmt.Sprintf("%d seats not calibrated", len(missing))}
+}
+
+// uncalibratedOf are the voting seats of a preset, as the user's own configuration completes it, that may not gate yet.
+func uncalibratedOf(preset config.Preset) ([]unmeasured, error) {
+	user, named, err := config.ReadFiles("")
+	if err != nil {
+		return nil, err
+	}
+	flags := pflag.NewFlagSet("preset", pflag.ContinueOnError)
+	config.PolicyFlags(flags)
+	config.HostFlags(flags)
+	if err := flags.Set("preset", preset.Name); err != nil {
+		return nil, err
+	}
+	p := &plan{}
+	if p.config, err = config.Load(config.Sources{Flags: flags, User: user, Named: named, Unrun: true}); err != nil {
+		return nil, err
+	}
+	return p.uncalibratedSeats()
 }
