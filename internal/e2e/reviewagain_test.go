@@ -31,6 +31,22 @@ func TestFiveHundredAndOneChangedLinesWaitForAPersonBeforeAnySeat(t *testing.T) 
 	waits, _ := l.review(3)
 	require.Equal(t, run.RunID, waits.RunID, "the same review waits on")
 	require.Equal(t, asked, l.turns())
+	require.Zero(t, l.starter("rule", run.RunID, "SIZE", "--stand", "--reason", "written by hand").code)
+	require.Equal(t, asked, l.turns(), "nobody carries it")
+	ruled, _ := l.review(0)
+	require.Equal(t, run.RunID, ruled.RunID)
+	require.Equal(t, asked+1, l.turns())
+	require.Len(t, ruled.Rulings, 1)
+	_, said := l.review(0)
+	require.Contains(t, said, "re-used")
+
+	l.commit("Grow far too much", map[string]string{"long.go": "package calc\n" + strings.Repeat("// line\n", 900)})
+	l.review(3)
+	require.Zero(t, l.starter("rule", "@last", "SIZE", "--abort", "--reason", "split it").code)
+	aborted, _ := l.review(1)
+	require.Equal(t, runrecord.Aborted, aborted.Stop)
+	_, said = l.review(3)
+	require.NotContains(t, said, "re-used", "a person's abort is no verdict")
 }
 
 // A change of what judges it is asked in every discipline, and the reviewer's definition is the base's.
