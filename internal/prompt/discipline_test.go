@@ -163,7 +163,8 @@ func TestNoPromptShowsAFindingsIDAsASample(t *testing.T) {
 		got, err := render()
 		p := withoutMaterial(t, text(t, got, err))
 		_, p, _ = strings.Cut(p, "\n") // the header names real ones
-		answer := p[strings.Index(p, "# Your "):]
+		_, answer, ok := strings.Cut(p, "# Your ")
+		require.True(t, ok, name)
 		require.NotRegexp(t, `F[0-9]`, answer, name)
 		if strings.Contains(answer, `"finding"`) {
 			require.Contains(t, answer, `"finding": "F<n>"`, name)

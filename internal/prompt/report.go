@@ -27,7 +27,7 @@ func reportOn(ids []string, report []byte) []byte {
 		if json.Unmarshal(report, &whole) != nil {
 			return nil
 		}
-		entries = append(whole.FixReport, whole.Entries...)
+		entries = slices.Concat(whole.FixReport, whole.Entries)
 	}
 	kept := []entry{}
 	for _, raw := range entries {
