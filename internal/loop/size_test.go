@@ -45,7 +45,7 @@ func clipTo(text string, most int) string {
 }
 
 func TestNoRequestGrowsBeyondAPayloadHoweverMuchIsFound(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("plays a run of a thousand turns")
 	}
 	for name, distinct := range map[string]bool{"all different": true, "all seats find the same": false} {
