@@ -1,9 +1,8 @@
 package review
 
 import (
-	"fmt"
+	"cmp"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -20,27 +19,51 @@ type Mark struct {
 
 // Same reports whether two marks are one finding: in one file, with titles that say the same, at places that agree. It
 // is reflexive and symmetric. A wrong yes hides a defect and a wrong no costs a turn, so doubt says no.
-func Same(a, b Mark) bool { return alike(a, b) > 0 }
+func Same(a, b Mark) bool { return alike(seeing(a), seeing(b)) > 0 }
+
+// seen is a mark in comparable form. It is read only as far as a comparison needs it.
+type seen struct {
+	Mark
+	path   string
+	anchor string
+	plain  string
+	title  *titleWords
+}
+
+func seeing(m Mark) *seen { return &seen{Mark: m, path: cleanPath(m.Path)} }
+
+// read fills in what every comparison within one file needs.
+func (s *seen) read() {
+	if s.title == nil {
+		words := readTitle(s.Title)
+		s.title, s.anchor, s.plain = &words, Anchor(s.Anchor), plain(s.Title)
+	}
+}
 
 // identical is how sure alike is of marks that say the very same.
 const identical = 2
 
 // alike returns how sure it is that two marks are one finding, 0 for not.
-func alike(a, b Mark) float64 {
-	if cleanPath(a.Path) != cleanPath(b.Path) {
+func alike(a, b *seen) float64 {
+	if a.path != b.path {
 		return 0
 	}
-	if plain(a.Title) == plain(b.Title) && a.Line == b.Line && Anchor(a.Anchor) == Anchor(b.Anchor) {
+	a.read()
+	b.read()
+	if a.plain == b.plain && a.Line == b.Line && a.anchor == b.anchor {
 		return identical
 	}
-	if a.Path == "" {
+	if a.path == "" {
 		return 0 // without a file only the very same words are the same finding
 	}
-	if slices.Compare(a.key(), b.key()) > 0 {
+	if cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.anchor, b.anchor), cmp.Compare(a.Line, b.Line)) > 0 {
 		a, b = b, a // the order asked in is no matter
 	}
 	p := comparePlaces(a, b)
-	left, right := readTitle(a.Title), readTitle(b.Title)
+	if p.kind == apart {
+		return 0
+	}
+	left, right := *a.title, *b.title
 	if p.names != nil {
 		left = left.rename(p.names)
 	}
@@ -49,22 +72,16 @@ func alike(a, b Mark) float64 {
 
 // demand returns how sure places that relate so make of titles that match so, 0 for not enough.
 func (p relatedPlaces) demand(m match, left, right titleWords) float64 {
-	switch need := needs[p.kind]; {
-	case m.opposed, m.vague, subjectsDiffer(left, right, p.lineA, p.lineB):
+	need := needs[p.kind]
+	switch {
+	case m.opposed, m.vague, m.share < need.share, m.weight < need.weight, need.named && !m.named:
 		return 0
 	case p.kind != oneLine && !p.half() && !m.pointed:
 		return 0 // on two lines that are known, what is said of much is said of each
-	case (p.kind != oneLine || p.moved) && properDiffer(left, right):
-		return 0
-	case m.share < need.share, m.weight < need.weight, need.named && !m.named:
+	case (p.kind != oneLine || p.moved) && properDiffer(left, right), subjectsDiffer(left, right, p.lineA, p.lineB):
 		return 0
 	}
 	return m.share
-}
-
-// key orders marks.
-func (m Mark) key() []string {
-	return []string{m.Title, Anchor(m.Anchor), fmt.Sprintf("%09d", m.Line)}
 }
 
 // need is how much two titles must share at places that relate in one way.
@@ -81,7 +98,6 @@ var needs = map[relation]need{
 	nearOther: {share: 0.6, weight: 2},
 	far:       {share: 0.75, weight: 2},
 	farOther:  {share: 0.8, weight: 2, named: true},
-	apart:     {share: 2}, // nothing shares so much
 }
 
 // cleanPath brings a path into the form in which two spellings of it are equal.

@@ -109,21 +109,22 @@ func (f Raised) mark() Mark {
 // find returns the index of the entry that a finding merges with, -1 for none: the likest one, of these the first.
 func (l *Ledger) find(f Raised, mark Mark, by Raiser) int {
 	best, at := 0.0, -1
+	raised := seeing(mark)
 	for i := range l.Entries {
-		if sure := l.Entries[i].alike(f, mark, by); sure > best {
+		if sure := l.Entries[i].alike(f, raised, by); sure > best {
 			best, at = sure, i
 		}
 	}
 	return at
 }
 
-func (e *Entry) alike(f Raised, mark Mark, by Raiser) float64 {
+func (e *Entry) alike(f Raised, mark *seen, by Raiser) float64 {
 	if mark.Path == "" && plain(e.Claim) != plain(f.Claim) {
 		return 0 // a title alone, such as that of a verdict line's block, identifies nothing
 	}
-	best := alike(mark, e.Mark)
+	best := alike(mark, seeing(e.Mark))
 	for _, later := range e.Later {
-		best = max(best, alike(mark, later))
+		best = max(best, alike(mark, seeing(later)))
 	}
 	if best < identical && by.Step != "" && slices.ContainsFunc(e.Raisers, func(r Raiser) bool { return r.Step == by.Step && r.Seat == by.Seat }) {
 		return 0

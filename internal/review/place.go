@@ -29,8 +29,8 @@ type relatedPlaces struct {
 	lineA, lineB string
 }
 
-func comparePlaces(a, b Mark) relatedPlaces {
-	p := relatedPlaces{lineA: Anchor(a.Anchor), lineB: Anchor(b.Anchor)}
+func comparePlaces(a, b *seen) relatedPlaces {
+	p := relatedPlaces{lineA: a.anchor, lineB: b.anchor}
 	gap, known := distance(a.Line, b.Line)
 	p.moved = !known || gap > touch
 	names, parallel := renamed(p.lineA, p.lineB)

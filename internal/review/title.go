@@ -43,12 +43,9 @@ func readTitle(s string) titleWords {
 	var words, names, proper []string
 	s = normalise([]byte(strings.ToValidUTF8(s, " ")))
 	s = contractions.Replace(strings.ReplaceAll(s, "’", "'"))
-	if rest := labels.ReplaceAllString(s, ""); rest != "" {
-		s = rest
-	}
-	s = mainClause(s)
+	s = mainClause(withoutLabels(s))
 	ticked := tickedWords(s)
-	for i, word := range strings.FieldsFunc(places.ReplaceAllString(s, " "), func(r rune) bool { return !wordRune(r) && r != '.' }) {
+	for i, word := range strings.FieldsFunc(withoutPlaces(s), func(r rune) bool { return !wordRune(r) && r != '.' }) {
 		word = strings.Trim(word, ".")
 		for segment := range strings.SplitSeq(word, ".") {
 			if segment != word || len(parts(segment)) > 1 {
@@ -70,11 +67,32 @@ func readTitle(s string) titleWords {
 	return titleWords{words: setOfWords(words), names: setOfWords(names), proper: setOfWords(proper)}
 }
 
+// withoutLabels and withoutPlaces look before they search: titles are compared often, and most have neither.
+func withoutLabels(s string) string {
+	if !strings.ContainsAny(s, ":-–—[") {
+		return s
+	}
+	if rest := labels.ReplaceAllString(s, ""); rest != "" {
+		return rest
+	}
+	return s
+}
+
+func withoutPlaces(s string) string {
+	if !strings.ContainsAny(s, "0123456789(") {
+		return s
+	}
+	return places.ReplaceAllString(s, " ")
+}
+
 // clauses begin what a title says beyond the defect: what follows from it, and why it matters.
-var clauses = regexp.MustCompile(`(?i)(, so |, which |, although |, even though |, causing |, leading to |, because |; )`)
+var clauses = regexp.MustCompile(`(, so |, which |, although |, even though |, causing |, leading to |, because |; )`)
 
 // mainClause cuts a title before the first such clause, where something is left.
 func mainClause(s string) string {
+	if !strings.ContainsAny(s, ",;") && !strings.Contains(s, "ing ") && !strings.Contains(s, "ough ") && !strings.Contains(s, "because ") {
+		return s
+	}
 	at := clauses.FindStringIndex(s)
 	if at == nil || len(strings.Fields(s[:at[0]])) < 3 {
 		return s
