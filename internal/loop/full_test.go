@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -195,6 +196,7 @@ func TestAFlipFlopBetweenTwoTreesIsStalledAtTheSecondSight(t *testing.T) {
 	require.Equal(t, record.NeedsRuling, w.record().Stop)
 	require.Equal(t, 2, w.count("repair"))
 	require.Equal(t, 2, w.count("recheck"), "each seat saw B once; nothing is paid for on a tree that was judged")
+	require.Contains(t, strings.Join(w.record().Notes, "\n"), "stalled: repair left a tree that was seen before")
 	w.checkProjection()
 	w.checkReplay(in)
 }

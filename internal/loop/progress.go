@@ -201,9 +201,13 @@ func (p *Progress) Result() Result {
 	}
 }
 
-// record appends one event to the log and folds it into the machine's state.
+// event appends one event to the log and folds it into the machine's state. Why
+// there is no progress is noted: what follows is not what the rounds promised.
 func (p *Progress) event(kind string, payload any) {
 	e := convergence.NewEvent(kind, payload)
 	p.Events = append(p.Events, e)
 	p.State = p.machine.Reduce(p.State, e)
+	if why := p.State.Review.Stalled; why != "" {
+		p.noteOnce("stalled: " + why)
+	}
 }
