@@ -28,6 +28,7 @@ type planDocument struct {
 	Bounds       convergence.Bounds     `json:"bounds"`
 	Commands     map[string]string      `json:"commands"`
 	Timeouts     map[string]string      `json:"timeouts"`
+	Policy       planPolicy             `json:"policy"`
 	SelfReviewed bool                   `json:"self_reviewed"`
 	DryRun       bool                   `json:"dry_run"`
 	Notes        []string               `json:"notes"`
@@ -91,9 +92,9 @@ func (p *plan) document() planDocument {
 		Preset: c.Preset, File: p.flags.definition, Discipline: c.Discipline, Rules: p.machine.Rules().Name, Base: p.base.ID,
 		PlanDigest: p.resolved.Digest, Package: p.resolved.Plan.Package, Lanes: p.resolved.Plan.ExecutionLanes,
 		Steps: p.steps(), Seats: p.machine.Seats(), Limits: definition.Data, Bounds: p.machine.Bounds(),
-		Commands:     map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
-		Timeouts:     map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
-		SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append(append([]string{}, p.machine.Warnings()...), c.Warnings...),
+		Commands: map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
+		Timeouts: map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
+		Policy:   p.policyDocument(), SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append(append([]string{}, p.machine.Warnings()...), c.Warnings...),
 		Definition: definition,
 	}
 }
@@ -169,6 +170,7 @@ func (a *app) printPlan(d planDocument) error {
 		}
 	}
 	a.print("time-outs: writer %s, others %s, without an event %s", d.Timeouts["writer"], d.Timeouts["others"], d.Timeouts["idle"])
+	a.printDiscipline(d)
 	if d.DryRun {
 		a.print("dry run: the stub stands for every engine")
 	}

@@ -195,3 +195,32 @@ func TestAPlanSaysWhatCalibrationItLacks(t *testing.T) {
 		require.NotContains(t, got.out, "not calibrated", args)
 	}
 }
+
+// TestAPlanTellsTheDiscipline: who confirms, rules and takes over, what is asked, and what bounds the run.
+func TestAPlanTellsTheDiscipline(t *testing.T) {
+	c := newCLI(t)
+	c.write("agents.yaml", twoCommands)
+	c.write("conclave.yaml", "review: {confirmer: alpha, arbiter: beta, size_limit: 80, protected: [ops/**]}\nescalation: {model: opus}\nrulings: {deadline: 48h, deadline_decision: abort}\n")
+	c.commit()
+	args := []string{"plan", "--config", "agents.yaml", "--discipline", "full", "--max-tokens", "9000", "--max-cost", "2.5", "--max-duration", "2h", "r"}
+	got := c.run("", args...)
+	require.Equal(t, 0, got.code, got.err)
+	for _, want := range []string{
+		"high findings: confirmed by alpha (acme/acme-large, model m1); what stays open is ruled by beta (bolt/bolt-1, model m2), then by a person",
+		"repairs from round 4 on: claude (anthropic/claude, model opus)", "iterations: at most 6 (5 repairs)",
+		"asked about more than 80 changed lines and about protected paths", "answers for 48h0m0s is answered with abort",
+		"budget: 9000 tokens (a turn that reports none counts 50000), 2.5 USD, 2h0m0s",
+	} {
+		require.Contains(t, got.out, want)
+	}
+	got = c.run("", append(args, "--json")...)
+	var doc planDocument
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc), got.out)
+	require.Equal(t, planPolicy{SizeLimit: 80, Ask: true, Generated: []string{}, Protected: []string{"ops/**"}, MaxFindings: 20, Reminder: "4h0m0s", Deadline: "48h0m0s",
+		DeadlineDecision: "abort", Budget: &planBudget{MaxTokens: 9000, MaxCostUSD: 2.5, MaxDuration: "2h0m0s", AssumeTokens: 50_000}}, doc.Policy)
+
+	got = c.run("", "plan", "r")
+	require.NotContains(t, got.out, "high findings")
+	require.NotContains(t, got.out, "asked about")
+	require.NotContains(t, got.out, "budget")
+}
