@@ -218,7 +218,7 @@ func (c *carriage) startWorkflow(ctx context.Context, in loop.Input) error {
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes:    workflows.StartAttributes(in, filepath.Base(c.entry.Source)),
 		StaticSummary:            cutBytes(c.entry.Title, summaryBytes),
-		StaticDetails:            cutBytes(string(requirement), detailsBytes),
+		StaticDetails:            cutBytes(strings.ToValidUTF8(string(requirement), "\uFFFD"), detailsBytes),
 	}
 	if c.entry.Local() {
 		o.TaskQueue, o.WorkflowTaskTimeout = workflows.RunQueue(c.entry.RunID), taskTimeout

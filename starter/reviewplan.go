@@ -135,8 +135,8 @@ func unresolved(source *gitrepo.Source, flag string, err error) error {
 	return noReview("name a commit, branch or tag that exists with "+flag, "no review: %v", err)
 }
 
-// longestMessages bounds the commit messages that stand for a requirement, in bytes.
-const longestMessages = 32 << 10
+// longestMessage bounds one commit message and longestMessages all of those that stand for a requirement, in bytes.
+const longestMessage, longestMessages = 8 << 10, 32 << 10
 
 // gateRequirement takes --requirement, else the commit messages, which are the author's words and nobody's order.
 func (p *plan) gateRequirement(ctx context.Context, text string, given bool) error {
@@ -172,16 +172,16 @@ func messagesText(messages []gitrepo.Message) []byte {
 		if text == "" {
 			text = "(no message)"
 		}
-		if b.Len()+len(text) > longestMessages && i > 0 {
+		if len(text) > longestMessage {
+			text = text[:longestMessage] + "\n(cut)"
+		}
+		if b.Len()+len(text) > longestMessages {
 			fmt.Fprintf(&b, "(%d more commits are left out)\n", len(messages)-i)
 			break
 		}
-		if len(text) > longestMessages {
-			text = strings.ToValidUTF8(text[:longestMessages], "") + "\n(cut)"
-		}
 		fmt.Fprintf(&b, "commit %s\n%s\n\n", short(m.ID), text)
 	}
-	return b.Bytes()
+	return bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")) // git keeps whatever bytes there were
 }
 
 // digestGate identifies the change and everything that its verdict depends on.
@@ -189,7 +189,7 @@ func (p *plan) digestGate(ctx context.Context, _ *cobra.Command) error {
 	g := p.gate
 	diff, err := p.diffDigest(ctx)
 	if err != nil {
-		return sourceFault(err)
+		return &fault{code: exitStep, what: "the change cannot be read: " + err.Error(), remedy: "`git fsck` may tell more; a partial clone has to fetch what it lacks"}
 	}
 	constraints := []string{}
 	for _, c := range p.constraints {
