@@ -73,8 +73,8 @@ func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Ti
 		request.Findings, request.Open = input.Recheck, p.knownAll(input.Recheck)
 		request.Since, request.FixReport = p.Judged[seat], p.FixReport
 	case convergence.ScopeFinal:
-		left := 0
-		if request.Log, left = p.logged(); left > 0 {
+		log, left := p.logged()
+		if request.Log = log; left > 0 {
 			p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("step %s: the log is too long for one prompt: %d findings, the least weighty, are left out", call.Step, left))
 		}
 	}

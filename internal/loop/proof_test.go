@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"conclave/internal/artifact"
 	"conclave/internal/loop"
 	"conclave/internal/record"
 )
@@ -141,8 +142,9 @@ func TestAWriterWithoutAFixReportIsAskedForItOnce(t *testing.T) {
 		out := repaired(c, "tree-2", "fixed")
 		if !c.Turn.ReportOnly {
 			out.Turn.FixReport, out.Turn.Artifacts = nil, nil
-		} else {
-			out.Turn.Changed = false
+		} else { // after a lost worker
+			out.Turn.Changed, out.Turn.Attempt = false, 2
+			out.Turn.Artifacts = map[string]artifact.Ref{"attempt-2/fix-report.json": artifact.Of([]byte("second"))}
 		}
 		return out
 	}
@@ -151,7 +153,7 @@ func TestAWriterWithoutAFixReportIsAskedForItOnce(t *testing.T) {
 	require.Equal(t, 2, w.count("repair"))
 	require.Equal(t, []string{"F1"}, ids(w.turn("repair", 2).Feedback.Findings))
 	require.Equal(t, w.turn("repair", 1).Iteration, w.turn("repair", 2).Iteration)
-	require.False(t, w.turn("recheck", 1).FixReport.IsZero())
+	require.Equal(t, artifact.Of([]byte("second")), w.turn("recheck", 1).FixReport)
 	w.checkReplay(in)
 
 	w = newFullWorld(t, in)

@@ -2,13 +2,10 @@ package loop
 
 import (
 	"fmt"
-	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"conclave/internal/artifact"
 	"conclave/internal/convergence"
 	"conclave/internal/record"
 )
@@ -106,11 +103,9 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 // reported keeps what a writer says of each finding: rechecks read it, and it
 // is evidence of nothing.
 func (p *Progress) reported(call Call, result TurnResult) {
-	p.FixReport = artifact.Ref{}
-	for _, name := range slices.Sorted(maps.Keys(result.Artifacts)) {
-		if path.Base(name) == fixReportFile {
-			p.FixReport = result.Artifacts[name]
-		}
+	p.FixReport = result.Artifacts[fixReportFile]
+	if p.FixReport.IsZero() { // what an attempt after a lost worker left stands in a folder of its own
+		p.FixReport = result.Artifacts[fmt.Sprintf("attempt-%d/%s", result.Attempt, fixReportFile)]
 	}
 	var words []string
 	for _, said := range result.FixReport {
