@@ -190,9 +190,16 @@ func (r *reviewLoop) continueAsNew(ctx workflow.Context) error {
 }
 
 // settleMessages lets updates be answered and takes in all signals: an
-// execution that ends afterwards, without yielding, loses none.
+// execution that ends afterwards, without yielding, loses none. A signal that
+// arrived with this very task may be in the hands of the listener already, where
+// no channel shows it; so the listener has its turn before the channels are emptied.
 func (r *reviewLoop) settleMessages(ctx workflow.Context) error {
-	err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) })
+	if err := workflow.Await(ctx, func() bool { return workflow.AllHandlersFinished(ctx) }); err != nil {
+		return err
+	}
+	listened := false
+	workflow.GoNamed(ctx, "after the signals", func(workflow.Context) { listened = true }) // runs after those that began before
+	err := workflow.Await(ctx, func() bool { return listened })
 	r.drain(ctx)
 	return err
 }
