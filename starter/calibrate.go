@@ -235,6 +235,9 @@ func (a *app) printCalibration(d calibrationDocument) error {
 		a.printList(s.Seat+" missed", s.Missed)
 		a.printList(s.Seat+" raised beside every fault", s.False)
 		a.printList(s.Seat+" gave no valid answer", s.Unanswered)
+		if s.Lost > 0 {
+			a.print("%s was not measured: its engine could not be asked in %d of %d cases; what was known of it stays", s.Seat, s.Lost, s.Cases)
+		}
 	}
 	if d.DryRun {
 		a.print("dry run: the stub stands for every engine; nothing is kept")

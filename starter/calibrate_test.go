@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"conclave/internal/calibration"
+	"conclave/internal/record"
+	"conclave/internal/review"
 )
 
 const aCase = "name: one\nrequirement: Add b.\nhead: head\nexpect:\n  - {path: b.txt, lines: 1, lens: correctness}\n"
@@ -127,6 +129,45 @@ func TestWhatWasMeasuredIsShown(t *testing.T) {
 	require.Contains(t, got.err, path)
 	require.Contains(t, got.err, "calibrate again")
 	require.Contains(t, c.run("", "doctor", "--preset", "panel").out, "calibrat")
+}
+
+// TestWhoCouldNotBeAskedKeepsItsMeasurement: a network that is down tells nothing about a reviewer.
+func TestWhoCouldNotBeAskedKeepsItsMeasurement(t *testing.T) {
+	c := newCLI(t)
+	p := &plan{}
+	p.config.Host.StateDir = c.state().StateDir()
+	engine := calibration.Engine{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: "default"}
+	row := func(counts calibration.Counts) calibrationDocument {
+		return calibrationDocument{Seats: []calibrated{{Score: calibration.Score{Lens: "tests", Engine: engine, Counts: counts}}}}
+	}
+	_, err := p.keep(row(calibration.Counts{Cases: 2, Expected: 1, Found: 1}), time.Now())
+	require.NoError(t, err)
+	_, err = p.keep(row(calibration.Counts{Cases: 2, Failed: 1, Lost: 1, Expected: 1}), time.Now())
+	require.NoError(t, err)
+	book, err := p.book()
+	require.NoError(t, err)
+	require.Len(t, book.Entries, 1)
+	require.Equal(t, 1, book.Entries[0].Counts.Found)
+
+	for class, lost := range map[record.Class]bool{record.ClassTransient: true, record.ClassQuota: true, record.ClassPermanent: true, record.ClassAborted: true,
+		record.ClassMalformed: false, record.ClassTimeout: false, record.ClassViolation: false} {
+		var a calibration.Answer
+		takeIn(&a, record.Run{Steps: []record.Step{{Role: "verifier", Status: record.NotRun}, {Role: "reviewer", Status: record.Failed, Class: class, Message: "why"}}})
+		require.Equal(t, "why", a.Failed, class)
+		require.Equal(t, lost, a.Lost, class)
+	}
+	var a calibration.Answer
+	takeIn(&a, record.Run{Stop: record.StepFailed, Message: "git failed"})
+	require.True(t, a.Lost)
+	require.Contains(t, a.Failed, "git failed")
+	takeIn(&a, record.Run{Steps: []record.Step{
+		{Role: "reviewer", Status: record.Invalid, Class: record.ClassMalformed, Message: "why"},
+		{Role: "reviewer", Status: record.OK, Class: record.ClassOK, Verdict: "block", Identity: record.Identity{Reported: &record.Engine{Model: "gpt-9"}}}},
+		Findings: []record.Finding{{Severity: "medium", Title: "t", Evidence: []record.Place{{Path: "a", Line: 3, EndLine: 4}}}}})
+	require.Empty(t, a.Failed, "the last attempt counts")
+	require.False(t, a.Lost)
+	require.Equal(t, "gpt-9", a.Reported)
+	require.Equal(t, []calibration.Finding{{Severity: review.Medium, Title: "t", Places: []review.Evidence{{Path: "a", Line: 3, EndLine: 4}}}}, a.Findings)
 }
 
 // TestASubstitutionNeedsItsOwnMeasurement: what may sit in a voting seat may gate.

@@ -39,7 +39,8 @@ func readBook(h config.Host) (calibration.Book, error) {
 	return book, nil
 }
 
-// keep adds the result to the book, whatever it is: the latest measurement counts. It gives the file.
+// keep adds the result to the book, whatever it is: the latest measurement counts. A seat whose engine could not be asked
+// was not measured. It gives the file.
 func (p *plan) keep(d calibrationDocument, at time.Time) (string, error) {
 	book, err := p.book()
 	if err != nil {
@@ -51,6 +52,9 @@ func (p *plan) keep(d calibrationDocument, at time.Time) (string, error) {
 	}
 	slices.Sort(names)
 	for _, s := range d.Seats {
+		if s.Lost > 0 {
+			continue
+		}
 		book.Put(calibration.Entry{Key: calibration.Key{Engine: s.Engine, Lens: s.Lens, Words: p.words([]string{s.Lens})}, At: at.Truncate(time.Second),
 			Cases: d.CasesDigest, Names: names, Reported: s.Reported, Counts: s.Counts})
 	}

@@ -132,15 +132,16 @@ func (c *carriage) discard(digest string) {
 
 // takeIn reads what the seat said out of the record of its review.
 func takeIn(answer *calibration.Answer, run record.Run) {
-	answer.Failed = "the review ended without its turn: " + cmp.Or(run.Message, string(run.Stop))
+	answer.Failed, answer.Lost = "the review ended without its turn: "+cmp.Or(run.Message, string(run.Stop)), true
 	for _, s := range run.Steps { // the last attempt counts
 		if s.Role != "reviewer" {
 			continue
 		}
-		answer.Failed = ""
+		answer.Failed, answer.Lost = "", unasked[s.Class]
 		if s.Status != record.OK || s.Verdict == "" {
 			answer.Failed = cmp.Or(s.Message, run.Message, string(s.Status))
 		}
+		answer.Lost = answer.Lost && answer.Failed != ""
 		if r := s.Identity.Reported; r != nil {
 			answer.Reported = r.Model
 		}
@@ -154,6 +155,11 @@ func takeIn(answer *calibration.Answer, run record.Run) {
 		}
 		answer.Findings = append(answer.Findings, finding)
 	}
+}
+
+// unasked are the classes of turns in which no model could show what it is worth.
+var unasked = map[record.Class]bool{
+	record.ClassTransient: true, record.ClassQuota: true, record.ClassPermanent: true, record.ClassAborted: true,
 }
 
 func answerWords(a calibration.Answer) string {

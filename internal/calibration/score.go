@@ -40,7 +40,9 @@ type Answer struct {
 	Engine   Engine `json:"engine"`
 	Reported string `json:"reported,omitempty"`
 	// Failed is why there is no valid answer, "" where there is one.
-	Failed   string    `json:"failed,omitempty"`
+	Failed string `json:"failed,omitempty"`
+	// Lost says that the engine could not be asked, which tells nothing about it.
+	Lost     bool      `json:"lost,omitempty"`
 	Findings []Finding `json:"findings,omitempty"`
 }
 
@@ -49,6 +51,8 @@ type Counts struct {
 	// Cases were reviewed; Failed of them have no valid answer, and what they expect counts as missed.
 	Cases  int `json:"cases"`
 	Failed int `json:"failed"`
+	// Lost counts those of the failed ones whose engine could not be asked.
+	Lost int `json:"lost,omitempty"`
 	// Expected counts the faults of the cases that the seat's lens must see (no optional ones), Found those that it raised.
 	Expected int `json:"expected"`
 	Found    int `json:"found"`
@@ -72,7 +76,7 @@ func share(part, whole int) (float64, bool) {
 }
 
 func (c Counts) plus(d Counts) Counts {
-	return Counts{Cases: c.Cases + d.Cases, Failed: c.Failed + d.Failed, Expected: c.Expected + d.Expected, Found: c.Found + d.Found,
+	return Counts{Cases: c.Cases + d.Cases, Failed: c.Failed + d.Failed, Lost: c.Lost + d.Lost, Expected: c.Expected + d.Expected, Found: c.Found + d.Found,
 		Raised: c.Raised + d.Raised, Correct: c.Correct + d.Correct}
 }
 
@@ -114,6 +118,9 @@ func (s *Score) add(c Case, a Answer) {
 	s.Cases++
 	if a.Failed != "" {
 		s.Failed++
+		if a.Lost {
+			s.Lost++
+		}
 		s.Unanswered = append(s.Unanswered, c.Name+": "+a.Failed)
 	}
 	if a.Reported != "" && !slices.Contains(s.Reported, a.Reported) {

@@ -1,6 +1,7 @@
 package calibration_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -65,13 +66,14 @@ func TestCountsByHand(t *testing.T) {
 			calibration.Counts{Cases: 3, Raised: 1, Correct: 1}},
 		{"no valid answer finds nothing", "correctness", map[string][]calibration.Finding{"one": {raised(high, "a.go", 11, 0)}, "clean": {raised(high, "a.go", 11, 0)}}, "timeout",
 			calibration.Counts{Cases: 3, Failed: 3, Expected: 2}},
+		{"an engine that could not be asked", "correctness", nil, "lost: no network", calibration.Counts{Cases: 3, Failed: 3, Lost: 3, Expected: 2}},
 		{"a finding without a place", "correctness", map[string][]calibration.Finding{"one": {{Severity: high, Title: "t"}}}, "",
 			calibration.Counts{Cases: 3, Expected: 2, Raised: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var answers []calibration.Answer
 			for _, k := range cases {
-				answers = append(answers, calibration.Answer{Case: k.Name, Seat: "s", Lens: c.lens, Failed: c.failed, Findings: c.answers[k.Name]})
+				answers = append(answers, calibration.Answer{Case: k.Name, Seat: "s", Lens: c.lens, Failed: c.failed, Lost: strings.HasPrefix(c.failed, "lost"), Findings: c.answers[k.Name]})
 			}
 			got := calibration.Measure(cases, answers)
 			require.Len(t, got, 1)
