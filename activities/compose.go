@@ -10,6 +10,7 @@ import (
 
 	"conclave/internal/agent"
 	"conclave/internal/gitrepo"
+	"conclave/internal/prompt"
 	"conclave/internal/record"
 )
 
@@ -75,18 +76,34 @@ func (t *turn) fittingPrompt(ctx context.Context, limit int) ([]byte, error) {
 			return text, err
 		}
 	}
+	manifest, err := manifestOf(diff)
+	if err != nil {
+		return nil, err
+	}
 	path := filepath.Join(t.space.dir, materialFile)
 	if err := errors.Join(gitrepo.RemoveTree(path), os.Chmod(diff, 0o644), os.Rename(diff, path)); err != nil {
 		return nil, err
 	}
 	t.space.ours = append(t.space.ours, materialFile)
-	return t.render(ctx, material{file: materialFile})
+	return t.render(ctx, material{file: materialFile, manifest: &manifest})
 }
 
-// material is the diff that a turn is about: its bytes, or the file of the workspace that holds it.
+// manifestOf accounts for every part of a diff that stands in a file.
+func manifestOf(diff string) (prompt.Manifest, error) {
+	file, err := os.Open(diff)
+	if err != nil {
+		return prompt.Manifest{}, err
+	}
+	defer func() { _ = file.Close() }()
+	return prompt.ReadManifest(file)
+}
+
+// material is the diff that a turn is about: its bytes, or the file of the workspace that holds it, with what that file
+// accounts for.
 type material struct {
-	diff []byte
-	file string
+	diff     []byte
+	file     string
+	manifest *prompt.Manifest
 }
 
 // reads reports whether the turn is about a diff.
@@ -100,9 +117,9 @@ func (t *turn) reads() bool {
 }
 
 // since is the commit that the turn's diff starts from: a recheck reads what came after the tree that the seat judged
-// last, everybody else the whole change.
+// last, everybody else the whole change, and so does a recheck after which nothing came.
 func (t *turn) since() string {
-	if t.req.Turn == turnRecheck && t.req.Since.Commit != "" {
+	if t.req.Turn == turnRecheck && t.req.Since.Commit != "" && t.req.Since.Tree != t.req.From.Tree {
 		return t.req.Since.Commit
 	}
 	return t.req.Base.Commit

@@ -114,6 +114,17 @@ func TestOnlyBreakageInTheFixJoins(t *testing.T) {
 	require.Equal(t, "it overflows because of this", whole.Claim)
 }
 
+// A seat can be asked again about a tree that it has judged: then there is no fix to read, and it reads everything.
+func TestARecheckWithoutAFixReadsTheWholeChange(t *testing.T) {
+	l, _, repair := fixed(t)
+	req := l.reading("03", "recheck", repair)
+	req.Since = repair
+	l.says(answer("pass", map[string]any{"reviewed": []string{"calc.go", "notes.txt"}}))
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Contains(t, l.read("prompt"), "filler")
+}
+
 func TestAnAnchorOfADeletedLineIsTheBases(t *testing.T) {
 	l := newLab(t).prepare(false)
 	gone := l.wrote("01", "rm calc.go; echo done").Snapshot
@@ -200,6 +211,7 @@ func TestEveryReadingTurnGetsALongDiffAsAFile(t *testing.T) {
 		require.NotEqual(t, record.ClassViolation, out.Class, "the file is ours: %s", out.Message)
 		require.Less(t, len(l.read("prompt")), 100_000, turn)
 		require.Contains(t, l.read("prompt"), materialFile, turn)
+		require.Contains(t, l.read("prompt"), "leaves nothing out", turn)
 		require.Greater(t, len(strings.TrimSpace(l.read("material-"+turn))), 6, turn)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"conclave/internal/artifact"
+	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/prompt"
 	"conclave/internal/review"
@@ -36,6 +37,7 @@ type sheet struct {
 	contract     []byte
 	constraints  []prompt.Part
 	changedFiles []string
+	generated    []string // those of them
 	overrides    *prompt.Overrides
 	material
 }
@@ -85,7 +87,16 @@ func (t *turn) sheet(ctx context.Context, m material) (*sheet, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.changedFiles = paths(changed)
+		rules, err := guard.NewRules(nil, t.req.Generated, "")
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range paths(changed) {
+			s.changedFiles = append(s.changedFiles, path)
+			if rules.Generated(path) {
+				s.generated = append(s.generated, path)
+			}
+		}
 	}
 	return s, s.override()
 }
@@ -117,7 +128,7 @@ func (s *sheet) repair(implement prompt.Implement) ([]byte, error) {
 func (s *sheet) review() ([]byte, error) {
 	out := prompt.Review{
 		Header: s.header, Requirement: s.requirement, Untrusted: s.req.FromCommits, Contract: s.contract, Constraints: s.constraints,
-		Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Lint: s.get(s.req.Lint), VerifySummary: s.req.VerifySummary,
+		Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Generated: s.generated, Manifest: s.manifest, Lint: s.get(s.req.Lint), VerifySummary: s.req.VerifySummary,
 		Discipline: s.req.Discipline, RequireFindings: s.req.RequireFindings,
 		Final: s.req.Scope == scopeFinal, Log: s.findings(s.req.Log),
 		LensText: s.lens(), Reask: s.req.Reask, Overrides: s.overrides,
@@ -131,7 +142,7 @@ func (s *sheet) review() ([]byte, error) {
 func (s *sheet) recheck() ([]byte, error) {
 	out := prompt.Recheck{
 		Header: s.header, Requirement: s.requirement, Untrusted: s.req.FromCommits, Contract: s.contract, Constraints: s.constraints,
-		Findings: s.asked(), Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Report: s.fixReport(false),
+		Findings: s.asked(), Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Generated: s.generated, Manifest: s.manifest, Report: s.fixReport(false),
 		Lint: s.get(s.req.Lint), VerifySummary: s.req.VerifySummary,
 		LensText: s.lens(), Reask: s.req.Reask, Overrides: s.overrides,
 	}
@@ -147,7 +158,7 @@ func (s *sheet) confirm() ([]byte, error) {
 	}
 	out := prompt.Confirm{
 		Header: s.header, Requirement: s.requirement, Untrusted: s.req.FromCommits, Contract: s.contract, Constraints: s.constraints,
-		Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Reask: s.req.Reask, Overrides: s.overrides,
+		Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Generated: s.generated, Manifest: s.manifest, Reask: s.req.Reask, Overrides: s.overrides,
 	}
 	for _, finding := range s.asked() {
 		out.Finding = finding
@@ -164,7 +175,7 @@ func (s *sheet) confirm() ([]byte, error) {
 func (s *sheet) arbitrate() ([]byte, error) {
 	out := prompt.Arbitrate{
 		Header: s.header, Requirement: s.requirement, Untrusted: s.req.FromCommits, Contract: s.contract, Constraints: s.constraints,
-		Findings: s.asked(), Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, VerifySummary: s.req.VerifySummary,
+		Findings: s.asked(), Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Generated: s.generated, Manifest: s.manifest, VerifySummary: s.req.VerifySummary,
 		Reask: s.req.Reask, Overrides: s.overrides,
 	}
 	if s.err != nil {

@@ -51,7 +51,7 @@ const (
 	// mostFindings is how many findings of one answer the history holds; high ones are never left out.
 	mostFindings = 30
 	// mostHigh bounds what may be configured for the high findings of one answer: all of them must fit a history.
-	mostHigh = 40
+	mostHigh = 32
 )
 
 // mostHigh is how many high findings an answer may hold.

@@ -14,7 +14,7 @@ const (
 	anchorLimit  = 200
 	findingBytes = 1200
 	// wordBytes is what the reasons of one answer may take together.
-	wordBytes = 24 << 10
+	wordBytes = 12 << 10
 )
 
 // share is how many bytes of JSON each of n texts may take.

@@ -32,7 +32,7 @@ func TestFindingsFitTheHistoryAndHighOnesAreNeverCut(t *testing.T) {
 		require.True(t, strings.HasPrefix(found[i].Title, fmt.Sprintf("high %d ", i)), "the order is the reviewer's")
 		require.NotEmpty(t, found[i].Anchor)
 	}
-	require.Less(t, jsonSize(t, found), 56<<10)
+	require.Less(t, jsonSize(t, found), 40<<10)
 
 	answer.Findings = answer.Findings[:len(answer.Findings)-mostHigh+1]
 	kept = worst(answer)
@@ -52,7 +52,7 @@ func TestReasonsOfOneAnswerFitTogether(t *testing.T) {
 		for range n {
 			out = append(out, fit(strings.Repeat("<é", 5000), share(n)))
 		}
-		require.Less(t, jsonSize(t, out), 28<<10, n)
+		require.Less(t, jsonSize(t, out), 16<<10, n)
 		require.NotEmpty(t, strings.TrimRight(out[0], "…"), n)
 	}
 	require.Equal(t, "short", fit(" short\n", share(3)))
