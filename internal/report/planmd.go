@@ -57,7 +57,7 @@ func plan(r record.Run, d *definition) []byte {
 	p.heading(2, "Limits")
 	p.line("- discipline %s, rules %s", code(r.Discipline), code(r.Rules))
 	if isReview(r) {
-		p.line("- one review%s; nothing is written or repaired", prose(rangeWords(r)))
+		p.line("- %s; nothing is written or repaired", prose("one review"+rangeWords(r)))
 	} else if r.MaxIters > 0 {
 		p.line("- at most %s of write, verify and review", text.Count(r.MaxIters, "iteration"))
 	}

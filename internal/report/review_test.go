@@ -50,6 +50,7 @@ func TestAReviewOffersNothingToLand(t *testing.T) {
 			require.NotContains(t, steps, word)
 		}
 	}
+	require.Contains(t, string(plan(reviewed(record.Converged, ""), nil)), "- one review of aaaaaaaaaaaa..bbbbbbbbbbbb; nothing is written or repaired")
 	page := string(markdown(reviewed(record.MaxIters, "blocking findings: F1"), nil, nil, nil))
 	require.Contains(t, page, "# Review review-add-sum-abcde")
 	require.Contains(t, page, "blocking findings of aaaaaaaaaaaa..bbbbbbbbbbbb")
