@@ -87,12 +87,17 @@ func startFloodWorker(t *testing.T, c client.Client) {
 	t.Cleanup(w.Stop)
 }
 
-// 200 rulings arrive at once, with what is none among them, while the server
-// suggests a new history after every few: each is applied once, none is lost.
-func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
-	t.Parallel()
+// flood is a run that asks 200 questions, on a server that suggests a new history after few events.
+type flood struct {
+	t   *testing.T
+	ctx context.Context
+	client.Client
+}
+
+func newFlood(t *testing.T, suggestAfter int) flood {
+	t.Helper()
 	l := newLab(t, nil)
-	cluster := newCluster(l, nil, "--dynamic-config-value", "limit.historyCount.suggestContinueAsNew=48")
+	cluster := newCluster(l, nil, "--dynamic-config-value", fmt.Sprintf("limit.historyCount.suggestContinueAsNew=%d", suggestAfter))
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	t.Cleanup(cancel)
 	c, err := client.DialContext(ctx, client.Options{HostPort: cluster.address, Logger: quiet{}})
@@ -101,23 +106,51 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 	startFloodWorker(t, c)
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "flood", TaskQueue: "flood"}, workflows.ReviewLoopName, floodInput())
 	require.NoError(t, err)
-	status := func() (run runrecord.Run) {
-		answer, err := c.QueryWorkflow(ctx, "flood", "", workflows.QueryStatus)
-		if err == nil {
-			err = answer.Get(&run)
-		}
-		if err != nil {
-			t.Log(err)
-		}
-		return run
-	}
-	eventually(t, time.Minute, func() bool { return len(status().Questions) == floodFindings })
+	f := flood{t, ctx, c}
+	eventually(t, time.Minute, func() bool { return len(f.status().Questions) == floodFindings })
+	return f
+}
 
-	signal := func(payload any) {
-		if err := c.SignalWorkflow(ctx, "flood", "", workflows.SignalRuling, payload); err != nil {
-			t.Error(err)
-		}
+// status is empty while no worker answers.
+func (f flood) status() (run runrecord.Run) {
+	answer, err := f.QueryWorkflow(f.ctx, "flood", "", workflows.QueryStatus)
+	if err != nil || answer.Get(&run) != nil {
+		return runrecord.Run{}
 	}
+	return run
+}
+
+func (f flood) signal(payload any) {
+	if err := f.SignalWorkflow(f.ctx, "flood", "", workflows.SignalRuling, payload); err != nil {
+		f.t.Error(err)
+	}
+}
+
+func (f flood) ends(stop runrecord.Stop) runrecord.Run {
+	f.t.Helper()
+	var result loop.Result
+	require.NoError(f.t, f.GetWorkflow(f.ctx, "flood", "").Get(f.ctx, &result))
+	require.Equal(f.t, stop, result.Stop)
+	return f.status()
+}
+
+func (f flood) executions() int {
+	f.t.Helper()
+	n := 0
+	for id, newest := "", true; newest || id != ""; newest = false {
+		event, err := f.GetWorkflowHistory(f.ctx, "flood", id, false, 0).Next()
+		require.NoError(f.t, err)
+		id = event.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
+		n++
+	}
+	return n
+}
+
+// 200 rulings arrive at once, with what is none among them, while the server
+// suggests a new history after every few: each is applied once, none is lost.
+func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
+	t.Parallel()
+	f := newFlood(t, 48)
 	refused := make([]int, 8)
 	var group sync.WaitGroup
 	for sender := range refused {
@@ -127,21 +160,21 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 				if n%2 == 0 {
 					ruling["request_id"] = fmt.Sprintf("r%d", n)
 				}
-				signal(ruling)
+				f.signal(ruling)
 				before := refused[sender]
 				switch n % 10 {
 				case 1: // repeated
-					signal(ruling)
+					f.signal(ruling)
 				case 2: // repeated, with a request id
-					signal(ruling)
+					f.signal(ruling)
 				case 3:
-					signal("no ruling")
+					f.signal("no ruling")
 				case 4:
-					signal(object{"finding": n, "decision": "stand", "reason": "x"})
+					f.signal(object{"finding": n, "decision": "stand", "reason": "x"})
 				case 5:
-					signal(object{"finding": "F999", "decision": "abort", "reason": "x"})
+					f.signal(object{"finding": "F999", "decision": "abort", "reason": "x"})
 				case 6:
-					signal(object{"finding": fmt.Sprintf("F%d", floodFindings), "decision": "abort", "reason": "x", "head": "t0"})
+					f.signal(object{"finding": fmt.Sprintf("F%d", floodFindings), "decision": "abort", "reason": "x", "head": "t0"})
 				default:
 					continue
 				}
@@ -151,22 +184,13 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 	}
 	group.Wait()
 	last := fmt.Sprintf("F%d", floodFindings)
-	signal(object{"finding": last, "decision": "fix", "reason": "try"})
-	t.Cleanup(func() {
-		if run := status(); t.Failed() {
-			t.Logf("%s %q: %d rulings, %d refused, %d asked, refused: %v", run.Stop, run.Waiting, len(run.Rulings), len(run.Refused), len(run.Questions), run.Refused)
-		}
-	})
+	f.signal(object{"finding": last, "decision": "fix", "reason": "try"})
 	eventually(t, time.Minute, func() bool {
-		run := status()
+		run := f.status()
 		return len(run.Questions) == 1 && run.Questions[0].Number == 2
 	})
-	signal(object{"finding": last, "decision": "stand", "reason": "it stands"})
-	var result loop.Result
-	require.NoError(t, c.GetWorkflow(ctx, "flood", "").Get(ctx, &result))
-	require.Equal(t, runrecord.Ruled, result.Stop)
-
-	run := status()
+	f.signal(object{"finding": last, "decision": "stand", "reason": "it stands"})
+	run := f.ends(runrecord.Ruled)
 	require.Len(t, run.Rulings, floodFindings+1)
 	taken := map[string]string{}
 	for _, r := range run.Rulings {
@@ -184,14 +208,37 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 		want += n
 	}
 	require.Len(t, run.Refused, want)
-	executions := 0
-	for id, newest := "", true; newest || id != ""; newest = false {
-		started := c.GetWorkflowHistory(ctx, "flood", id, false, 0)
-		event, err := started.Next()
-		require.NoError(t, err)
-		id = event.GetWorkflowExecutionStartedEventAttributes().GetContinuedExecutionRunId()
-		executions++
+	require.Greater(t, f.executions(), 3)
+}
+
+// 200 rulings arrive as updates: each sender has the answer to its own.
+func TestEveryUpdateIsAnsweredAroundContinueAsNew(t *testing.T) {
+	t.Parallel()
+	f := newFlood(t, 60)
+	answers, errs := make([]loop.RulingAnswer, floodFindings), make([]error, floodFindings)
+	var group sync.WaitGroup
+	for sender := range 4 {
+		group.Go(func() {
+			for n := sender; n < floodFindings; n += 4 {
+				ruling := loop.RulingRequest{Finding: fmt.Sprintf("F%d", n+1), Decision: "stand", Reason: "x", RequestID: fmt.Sprintf("r%d", n)}
+				handle, err := f.UpdateWorkflow(f.ctx, client.UpdateWorkflowOptions{
+					WorkflowID: "flood", UpdateName: workflows.UpdateRule, UpdateID: ruling.RequestID, Args: []any{ruling}, WaitForStage: client.WorkflowUpdateStageCompleted,
+				})
+				if err == nil {
+					err = handle.Get(f.ctx, &answers[n])
+				}
+				errs[n] = err
+			}
+		})
 	}
-	require.Greater(t, executions, 3)
-	t.Logf("%d executions, %d refused", executions, want)
+	group.Wait()
+	for n, err := range errs {
+		require.NoError(t, err, n)
+		require.Equal(t, loop.RulingApplied, answers[n].Status, answers[n].Why)
+		require.Equal(t, fmt.Sprintf("F%d", n+1), answers[n].Finding)
+	}
+	run := f.ends(runrecord.Ruled)
+	require.Len(t, run.Rulings, floodFindings)
+	require.Empty(t, run.Refused)
+	require.Greater(t, f.executions(), 3)
 }
