@@ -19,6 +19,17 @@ type Outcome struct {
 	Failure  *Failure
 }
 
+// orFailure takes a call that ended without a result, as when somebody else
+// completed its activity, for a failed one.
+func (o Outcome) orFailure(kind Kind) Outcome {
+	missing := kind == CallPrepare && o.Prepared == nil || kind == CallTurn && o.Turn == nil ||
+		kind == CallVerify && o.Verify == nil || kind == CallLand && o.Landed == nil
+	if missing && o.Failure == nil {
+		o.Failure = &Failure{Code: "EFFECT_FAILED", Message: "the activity ended without a result"}
+	}
+	return o
+}
+
 // Failure is an activity that gave no result.
 type Failure struct {
 	// Code is a failure code of the form: ABORTED, TIMEOUT, EFFECT_FAILED, ...
@@ -38,6 +49,7 @@ type Again struct {
 // again later when its failure passes with time, else nil.
 func (p *Progress) Done(call Call, out Outcome, now time.Time) *Again {
 	defer func() { p.Run.Findings = p.dispositions() }()
+	out = out.orFailure(call.Kind)
 	switch call.Kind {
 	case CallPrepare:
 		p.prepareDone(out)

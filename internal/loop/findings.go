@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/internal/artifact"
 	"conclave/internal/convergence"
 	"conclave/internal/record"
 	"conclave/internal/review"
@@ -145,7 +146,7 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 		}
 		id, _ := p.Ledger.Raise(review.Raised{
 			Severity: severity, Kind: kind, Title: clip(f.Title, titleBytes), Claim: clip(f.Claim, claimBytes),
-			Anchor: f.Anchor, Places: places(f.Evidence), Text: cmp.Or(f.Text, result.Final), // a text alone is its whole message
+			Anchor: f.Anchor, Places: places(f.Evidence), Text: textOf(f, result),
 		}, by)
 		if entry, ok := p.Ledger.Entry(id); ok {
 			p.shorten(entry)
@@ -156,6 +157,15 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 		out = append(out, map[string]any{"id": id, "kind": kind, "severity": severity, "evidence": clip(f.Title, evidenceBytes)})
 	}
 	return out
+}
+
+// textOf names a finding's whole text: its own, or the whole message of an
+// answer that is no JSON, or whose names are none.
+func textOf(f Finding, result TurnResult) artifact.Ref {
+	if _, err := f.Text.Hex(); err == nil {
+		return f.Text
+	}
+	return result.Final
 }
 
 // severityOf is what the machine is told: what lies outside of a fix is logged,

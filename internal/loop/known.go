@@ -109,7 +109,7 @@ func (p *Progress) knownAll(ids []string) []Known {
 func recent(texts []artifact.Ref) []artifact.Ref {
 	var out []artifact.Ref
 	for _, ref := range texts {
-		if !ref.IsZero() && !slices.Contains(out, ref) {
+		if _, err := ref.Hex(); err == nil && !slices.Contains(out, ref) {
 			out = append(out, ref)
 		}
 	}

@@ -16,8 +16,16 @@ func (p *Progress) confirmDone(call Call, result TurnResult) {
 	id := call.Turn.Findings[0]
 	delete(p.Answers, questionKey(call.Turn))
 	before := p.findingState(id)
-	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": result.Answer})
+	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": answerOf(result)})
 	p.tellConfirmed(call, before, reasonOf(result.Said, id), saysNo(result.Answer))
+}
+
+// answerOf is an answer as an event can hold it: what is no JSON is no answer.
+func answerOf(result TurnResult) json.RawMessage {
+	if !json.Valid(result.Answer) {
+		return nil
+	}
+	return result.Answer
 }
 
 // saysNo reads whether a confirmer refuted.
@@ -73,7 +81,7 @@ func (p *Progress) confirmFailed(call Call, before convergence.FindingState) {
 // take, because a writer's engine gave them, are named and change nothing.
 func (p *Progress) arbitrateDone(call Call, result TurnResult, now time.Time) {
 	delete(p.Answers, questionKey(call.Turn))
-	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": result.Answer})
+	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": answerOf(result)})
 	said := map[string]Said{}
 	for _, s := range result.Said {
 		if _, twice := said[s.Finding]; !twice {

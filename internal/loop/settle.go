@@ -109,7 +109,7 @@ func (p *Progress) settle(stop record.Stop, message string) {
 	if p.Run.Stop.Final() {
 		return
 	}
-	p.Run.Stop, p.Run.Message, p.Run.Waiting = stop, message, ""
+	p.Run.Stop, p.Run.Message, p.Run.Waiting, p.Run.Unresolved = stop, message, "", nil
 	p.Run.ExitCode, p.Run.Converged = stop.ExitCode(), stop == record.Converged
 	p.Run.Iterations = p.Run.Iteration
 }
