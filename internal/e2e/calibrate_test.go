@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -170,6 +173,26 @@ func (l *lab) onlyMeasuredSeatsGate(configuration string) {
 
 	out = l.starter("doctor", "--config", configuration)
 	require.Contains(t, out.stdout, "codex@correctness")
+}
+
+// TestAnInterruptedCalibrationLeavesNothing: its agents are gone, no review waits to be resumed, nothing is kept.
+func TestAnInterruptedCalibrationLeavesNothing(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, []step{{Role: "review", Hang: true}})
+	cases, err := filepath.Abs(ourCases)
+	require.NoError(t, err)
+	cmd := l.command("starter", "calibrate", "--jobs", "2", "--reviewer", "codex", cases)
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	require.NoError(t, cmd.Start())
+	eventually(t, time.Minute, func() bool { return l.started("review") == 2 })
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.Error(t, cmd.Wait())
+	require.Equal(t, 130, cmd.ProcessState.ExitCode(), output.String())
+	l.noAgentLeft()
+	require.Empty(t, l.listed())
+	require.NoFileExists(t, filepath.Join(l.state, "calibration.json"))
+	require.Equal(t, 2, l.started("review"), "no further review was started")
 }
 
 func requireShare(t *testing.T, want float64, got *float64, what string) {
