@@ -42,6 +42,13 @@ var recorded = map[string]record.Stop{
 	"continued-as-new-1":                continued,
 	"continued-as-new-2":                continued,
 	"continued-as-new-3":                record.Converged,
+	"full-confirmed-and-repaired":       record.Converged,
+	"full-escalated-and-waiting":        open,
+	"full-ruled-by-signal":              record.Ruled,
+	"full-fixed-by-update":              record.Converged,
+	"full-size-and-budget-asked":        record.Converged,
+	"full-cancelled-while-waiting":      record.Cancelled,
+	"review-that-blocks":                record.MaxIters,
 }
 
 // Histories without a result of the workflow.
@@ -149,7 +156,7 @@ func TestRecordedHistoriesCoverTheCommands(t *testing.T) {
 		"PrepareRun", "RunTurn", "Verify", "Land", "WriteBundle",
 		"ActivityTaskCompleted", "ActivityTaskCancelRequested", "TimerStarted", "TimerFired",
 		"WorkflowExecutionSignaled", "WorkflowExecutionCancelRequested", "UpsertWorkflowSearchAttributes",
-		"WorkflowExecutionContinuedAsNew", "WorkflowExecutionCompleted",
+		"WorkflowExecutionContinuedAsNew", "WorkflowExecutionCompleted", "WorkflowExecutionUpdateAccepted", "WorkflowExecutionUpdateCompleted",
 	} {
 		require.True(t, seen[want], want)
 	}

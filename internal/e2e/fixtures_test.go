@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -29,7 +30,7 @@ type situation struct {
 	play func(*lab) []*historypb.History
 }
 
-var situations = []situation{
+var situations = append([]situation{
 	{"converged-first-time", func(l *lab) []*historypb.History {
 		l.play(passAtOnce())
 		return l.recorded(0, "--verify-cmd", goTest)
@@ -67,7 +68,7 @@ var situations = []situation{
 	{"interrupted-and-resumed", interruptedAndResumed},
 	{"resumed-after-kill", resumedAfterKill},
 	{"continued-as-new", continuedAsNew},
-}
+}, fullSituations...)
 
 // fileNames lists the files that the situations leave.
 func fileNames() []string {
@@ -105,10 +106,13 @@ func TestFixtures(t *testing.T) {
 	require.Equal(t, fileNames(), found, "record the histories with `make fixtures`")
 }
 
-// recordAll replaces the recorded histories, all or none.
+// recordAll replaces the recorded histories, all or none; with -situation it adds to them.
 func recordAll(t *testing.T) {
-	fresh := t.TempDir()
+	fresh, chosen := t.TempDir(), regexp.MustCompile(*only)
 	for _, s := range situations {
+		if !chosen.MatchString(s.name) {
+			continue
+		}
 		t.Run(s.name, func(t *testing.T) {
 			l := newLab(t, shortIterations())
 			played := s.play(l)
@@ -124,8 +128,17 @@ func recordAll(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	require.NoError(t, os.RemoveAll(histories))
-	require.NoError(t, os.CopyFS(histories, os.DirFS(fresh)))
+	if *only == "" {
+		require.NoError(t, os.RemoveAll(histories))
+	}
+	entries, err := os.ReadDir(fresh)
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(histories, 0o755))
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(fresh, entry.Name()))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(histories, entry.Name()), content, 0o644))
+	}
 }
 
 // passAtOnce is a draft without a flaw and two passes.
@@ -151,8 +164,13 @@ func (l *lab) history(runID string) *historypb.History {
 	return fetch(l.t, server.Address, runID, "")
 }
 
-// fetch reads the history of one execution; without its id, of the newest.
+// fetch reads the history of one execution of a run; without its id, of the newest.
 func fetch(t *testing.T, address, runID, executionID string) *historypb.History {
+	t.Helper()
+	return fetchWorkflow(t, address, workflows.WorkflowID(runID), executionID)
+}
+
+func fetchWorkflow(t *testing.T, address, workflowID, executionID string) *historypb.History {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -160,7 +178,7 @@ func fetch(t *testing.T, address, runID, executionID string) *historypb.History 
 	require.NoError(t, err)
 	defer c.Close()
 	history := &historypb.History{}
-	events := c.GetWorkflowHistory(ctx, workflows.WorkflowID(runID), executionID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	events := c.GetWorkflowHistory(ctx, workflowID, executionID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
 		event, err := events.Next()
 		require.NoError(t, err)

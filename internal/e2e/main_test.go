@@ -13,6 +13,7 @@ import (
 var (
 	chaosRun = flag.Bool("chaos", false, "kill starters, servers and process groups at many moments")
 	record   = flag.Bool("record", false, "record histories for the replay tests")
+	only     = flag.String("situation", "", "with -record: only situations whose name matches, beside those that are recorded")
 )
 
 // bin holds the programs under test, built for this test run.
