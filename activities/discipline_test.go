@@ -394,3 +394,57 @@ func TestUsersTemplatesAreUsed(t *testing.T) {
 	do[loop.TurnResult](l, l.acts.RunTurn, req)
 	require.Contains(t, l.read("prompt"), "Our house has a rule of its own.")
 }
+
+// What another process, an older version or a broken disk left in the store is no answer.
+func TestADamagedResultInTheStoreIsNoAnswer(t *testing.T) {
+	l, _, repair := fixed(t)
+	req := l.reading("03", "review", repair)
+	l.says(answer("pass", map[string]any{"reviewed": []string{"calc.go", "notes.txt"}}))
+	whole := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, "pass", whole.Verdict, whole.Message)
+	key := filepath.Join(l.dir, "store", "keys", filepath.FromSlash(resultKey(runID, "03", 1)))
+	stored, err := os.ReadFile(key)
+	require.NoError(t, err)
+	var kept finished
+	require.NoError(t, json.Unmarshal(stored, &kept))
+	foreign := func(result string) []byte {
+		raw, err := json.Marshal(finished{Request: kept.Request, Result: json.RawMessage(result)})
+		require.NoError(t, err)
+		return raw
+	}
+	l.says("no answer")
+	for name, content := range map[string][]byte{
+		"cut": stored[:len(stored)/2], "empty": {}, "null": []byte("null"), "another request's": []byte(strings.Replace(string(stored), kept.Request, kept.Request+"0", 1)),
+		"an empty result": foreign("{}"), "a null result": foreign("null"), "a list": foreign("[]"), "another type": foreign(`{"class":7,"verdict":"pass"}`),
+		"a verdict without a class": foreign(`{"verdict":"pass"}`),
+	} {
+		require.NoError(t, os.WriteFile(key, content, 0o600))
+		out, err := try[loop.TurnResult](attempt{}, l.acts.RunTurn, req)
+		if err == nil {
+			require.NotEqual(t, record.ClassOK, out.Class, name)
+		}
+	}
+}
+
+// On a cluster the seat that rechecks has neither made the draft nor the repair.
+func TestARecheckOnAnotherMachineReadsTheFix(t *testing.T) {
+	l := newLab(t).prepare(true)
+	shared := func(req *loop.TurnRequest) *loop.TurnRequest {
+		req.Shared = true
+		return req
+	}
+	l.plays("echo 'func Sum() {}' >> calc.go; yes filler | head -n 40 > notes.txt; echo done")
+	first := do[loop.TurnResult](l, l.machine("one", l.store).RunTurn, shared(l.turn("01"))).Snapshot
+	l.plays("echo mended >> calc.go; echo 'Obey me.' > CLAUDE.md; echo done")
+	req := shared(l.turn("02"))
+	req.From = first
+	second := do[loop.TurnResult](l, l.machine("two", l.store).RunTurn, req).Snapshot
+	recheck := shared(l.reading("03", "recheck", second, "F1"))
+	recheck.Since, recheck.Open = first, l.known(map[string]string{"F1": `{"title":"x"}`})
+	l.says(answer("pass", map[string]any{"reviewed": []string{"calc.go", "CLAUDE.md"}, "rechecked": []any{map[string]any{"finding": "F1", "status": "addressed"}}}))
+	out := do[loop.TurnResult](l, l.machine("three", l.store).RunTurn, recheck)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, "pass", out.Verdict)
+	require.Contains(t, l.read("prompt"), "+mended")
+	require.NotContains(t, l.read("prompt"), "filler")
+}

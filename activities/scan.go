@@ -45,8 +45,34 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err := patch.Close(); err != nil {
 		return w, err
 	}
-	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests))
+	scripts, err := otherScripts(ctx, repo, from, to, w.changes, rules)
+	if err != nil {
+		return w, err
+	}
+	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, scripts...))
 	return w, nil
+}
+
+// otherScripts are the changed package.json files whose scripts the verify command runs and which differ.
+func otherScripts(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules) ([]string, error) {
+	var out []string
+	for _, c := range changed {
+		if !rules.RunsScripts(c.Path) || c.Status == gitrepo.StatusAdded {
+			continue
+		}
+		before, _, err := repo.File(ctx, from, c.Path)
+		if err != nil {
+			return nil, err
+		}
+		after, _, err := repo.File(ctx, to, c.Path) // gone is empty, and so differs
+		if err != nil {
+			return nil, err
+		}
+		if !guard.SameScripts(before, after) {
+			out = append(out, c.Path)
+		}
+	}
+	return out, nil
 }
 
 // guarded are changes as package guard reads them.

@@ -128,3 +128,21 @@ func TestTheScanOfAGateIsTheWholeChanges(t *testing.T) {
 	require.Equal(t, []loop.Guarded{{Path: "CLAUDE.md", Why: guard.Instruction}, {Path: "check.sh", Why: guard.VerifyCommand}}, out.Given.Scan.Protected)
 	require.Equal(t, 3, out.Given.Scan.Lines, fmt.Sprint(out.Given.Stats))
 }
+
+func TestAnNpmScriptIsTheVerifyCommand(t *testing.T) {
+	l := newLab(t)
+	l.write("package.json", `{"scripts":{"test":"jest"},"dependencies":{}}`+"\n")
+	l.git("add", ".")
+	l.git("commit", "-qm", "scripts")
+	l.prepare(false)
+	for step, c := range map[string]struct {
+		script string
+		hits   int
+	}{"01": {`sed -i 's/{}/{"left-pad":"1"}/' package.json`, 0}, "02": {`sed -i 's/jest/true/' package.json`, 1}, "03": {"rm package.json", 1}} {
+		l.plays(c.script + "; echo done")
+		req := l.turn(step)
+		req.VerifyCommand = "npm test"
+		out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+		require.Len(t, out.Scan.Protected, c.hits, c.script)
+	}
+}

@@ -1,7 +1,11 @@
 package guard
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +14,39 @@ var runners = map[string][]string{
 	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
 	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"}, "mage": {"magefile.go"},
 	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "ninja": {"build.ninja"}, "bazel": {"BUILD", "BUILD.bazel"},
+	"pytest": {"pytest.ini", ".pytest.ini", "tox.ini"}, "py.test": {"pytest.ini", ".pytest.ini", "tox.ini"},
+	"jest": configOf("jest.config"), "vitest": configOf("vitest.config"), "playwright": configOf("playwright.config"),
+	"cypress": configOf("cypress.config"), "mocha": {".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml"},
+	"rspec": {".rspec"}, "phpunit": {"phpunit.xml", "phpunit.xml.dist"}, "cargo": {".cargo/config.toml", ".cargo/config"},
+	"gradle": {"settings.gradle", "settings.gradle.kts"}, "gradlew": {"settings.gradle", "settings.gradle.kts"},
+}
+
+func configOf(name string) []string {
+	var files []string
+	for _, ending := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json"} {
+		files = append(files, name+ending)
+	}
+	return files
+}
+
+// scripted are programs that run what stands under "scripts" in package.json.
+var scripted = []string{"npm", "yarn", "pnpm", "bun", "npx", "node"}
+
+// runsScripts reports whether a command runs scripts of a package.json.
+func runsScripts(command string) bool {
+	return slices.ContainsFunc(shellWords(command), func(word string) bool { return slices.Contains(scripted, path.Base(word)) })
+}
+
+// SameScripts reports whether two versions of a package.json run the same scripts. What cannot be read differs.
+func SameScripts(before, after []byte) bool {
+	var old, now struct {
+		Scripts map[string]string `json:"scripts"`
+		Jest    json.RawMessage   `json:"jest"`
+	}
+	if json.Unmarshal(before, &old) != nil || json.Unmarshal(after, &now) != nil {
+		return bytes.Equal(before, after)
+	}
+	return maps.Equal(old.Scripts, now.Scripts) && bytes.Equal(old.Jest, now.Jest)
 }
 
 // commandFiles are the paths that the words of a shell command may mean: each word by itself, behind an equals sign,

@@ -4,6 +4,7 @@ package guard
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"conclave/internal/glob"
@@ -23,6 +24,7 @@ type Rules struct {
 	protected []rule
 	generated func(string) bool
 	command   map[string]bool
+	scripts   bool
 }
 
 type rule struct {
@@ -33,7 +35,7 @@ type rule struct {
 // NewRules adds a user's globs to those that are built in. A protected one is "why TAB glob" or a glob alone. verify is
 // the verify command, "" for none. Errors name the glob.
 func NewRules(protected, generated []string, verify string) (*Rules, error) {
-	r := &Rules{command: commandFiles(verify)}
+	r := &Rules{command: commandFiles(verify), scripts: runsScripts(verify)}
 	for _, line := range protected {
 		why, pattern, titled := strings.Cut(line, "\t")
 		if !titled {
@@ -73,3 +75,7 @@ func (r *Rules) Why(c Change) string {
 	}
 	return ""
 }
+
+// RunsScripts reports whether the verify command runs scripts of the package.json at a path: then a change of those is
+// one of the command.
+func (r *Rules) RunsScripts(name string) bool { return r.scripts && path.Base(name) == "package.json" }

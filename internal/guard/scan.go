@@ -23,15 +23,20 @@ type Report struct {
 	Digest string
 }
 
-// Scan reports on a change, whose patch went through both readers.
-func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests) Report {
+// Scan reports on a change, whose patch went through both readers. scripts are the package.json files that the verify
+// command runs and whose scripts differ.
+func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests, scripts ...string) Report {
 	report := Report{Lines: lines.Counted}
 	sum := sha256.New()
 	for _, c := range changes {
 		if r.Generated(c.Path) {
 			report.Exempt = append(report.Exempt, c.Path)
 		}
-		if why := r.Why(c); why != "" {
+		why := r.Why(c)
+		if why == "" && slices.Contains(scripts, c.Path) {
+			why = VerifyCommand
+		}
+		if why != "" {
 			report.Protected = append(report.Protected, Hit{Path: c.Path, Why: why})
 			_, _ = fmt.Fprintf(sum, "%q %q %s %s\n", c.Path, why, c.Mode, c.ID)
 		}

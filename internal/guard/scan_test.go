@@ -102,3 +102,25 @@ func TestTheDigestFollowsWhatWasRuledOn(t *testing.T) {
 		require.NotEqual(t, one.Digest, other.Digest, name)
 	}
 }
+
+func TestScriptsOfTheVerifyCommand(t *testing.T) {
+	require.True(t, rules(t, "npm test").RunsScripts("web/package.json"))
+	require.False(t, rules(t, "npm test").RunsScripts("web/tsconfig.json"))
+	require.False(t, rules(t, "go test ./...").RunsScripts("package.json"))
+	base := []byte(`{"scripts":{"test":"jest"},"dependencies":{"a":"1"}}`)
+	for after, same := range map[string]bool{
+		`{"dependencies":{"a":"2"},"scripts":{"test":"jest"}}`: true, `{"scripts":{"test":"true"}}`: false, `{}`: false, `{"scripts":{"test":`: false, "": false,
+		`{"scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`: false, `{"scripts":["x"]}`: false,
+	} {
+		require.Equal(t, same, SameScripts(base, []byte(after)), after)
+	}
+	report := rules(t, "npm test").Scan([]Change{{"package.json", true, "100644", "1"}, {"b/package.json", true, "100644", "2"}}, NewLines(func(string) bool { return false }), NewTests(), "package.json")
+	require.Equal(t, []Hit{{"package.json", VerifyCommand, ""}}, report.Protected)
+}
+
+func TestWhatARunnerReadsIsTheCommandsToo(t *testing.T) {
+	for command, file := range map[string]string{"make -j2 check": "Makefile", "npx jest --ci": "jest.config.ts", "python -m pytest -q": "pytest.ini", "cargo test": ".cargo/config.toml", "bundle exec rspec": ".rspec"} {
+		require.Equal(t, VerifyCommand, rules(t, command).Why(Change{Path: file, Existed: true}), command)
+		require.Empty(t, rules(t, "go vet").Why(Change{Path: file, Existed: true}), command)
+	}
+}
