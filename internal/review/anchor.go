@@ -93,30 +93,27 @@ func isWord(token string) bool {
 	return strings.IndexFunc(token, wordRune) == 0
 }
 
-// renaming is a name of one line that another line calls otherwise.
-type renaming struct{ from, to string }
-
-// renamed returns which words became which where two lines differ in names only; ok is false where they differ in
-// more. One line may rename two words at most, each the same way everywhere.
-func renamed(a, b string) (names []renaming, ok bool) {
+// renamed reports whether two lines differ in names only: one or two words, each the same way everywhere.
+func renamed(a, b string) bool {
 	left, right := codeTokens(a), codeTokens(b)
 	if len(left) != len(right) || len(left) < 3 {
-		return nil, false
+		return false
 	}
 	there, back := map[string]string{}, map[string]string{}
+	names := 0
 	for i, l := range left {
 		r := right[i]
 		known, seen := there[l]
 		origin, taken := back[r]
 		switch {
 		case l != r && (!isWord(l) || !isWord(r)), seen && known != r, taken && origin != l:
-			return nil, false
+			return false
 		case l != r && !seen:
-			names = append(names, renaming{l, r})
+			names++
 		}
 		there[l], back[r] = r, l
 	}
-	return names, len(names) > 0 && len(names) <= 2
+	return names == 1 || names == 2
 }
 
 // sameAnchor reports whether two anchors are one line of code, also where one of them quotes a part of it.

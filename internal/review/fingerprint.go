@@ -1,7 +1,6 @@
 package review
 
 import (
-	"cmp"
 	"path"
 	"strings"
 )
@@ -56,18 +55,11 @@ func alike(a, b *seen) float64 {
 	if a.path == "" {
 		return 0 // without a file only the very same words are the same finding
 	}
-	if cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.anchor, b.anchor), cmp.Compare(a.Line, b.Line)) > 0 {
-		a, b = b, a // the order asked in is no matter
-	}
 	p := comparePlaces(a, b)
 	if p.kind == apart {
 		return 0
 	}
-	left, right := *a.title, *b.title
-	if p.names != nil {
-		left = left.rename(p.names)
-	}
-	return p.demand(compareTitles(left, right, lineWords(p.line)), left, right)
+	return p.demand(compareTitles(*a.title, *b.title, lineWords(p.line)), *a.title, *b.title)
 }
 
 // demand returns how sure places that relate so make of titles that match so, 0 for not enough.

@@ -93,3 +93,35 @@ func TestAFindingWithoutASeverityIsHigh(t *testing.T) {
 	require.Equal(t, "high", e.Severity)
 	require.Equal(t, "patch", e.Kind)
 }
+
+func TestOneAnswerThatListsTwoAlikeMeansTwo(t *testing.T) {
+	first := raised("high", "Response body is never closed", "get.go", 25, "resp, err := http.Get(url)")
+	second := raised("high", "Response body is not closed", "get.go", 29, "body, err := io.ReadAll(resp.Body)")
+	require.True(t, Same(first.mark(), second.mark()))
+	var one, two Ledger
+	for l, by := range map[*Ledger]Raiser{&one: {Seat: "codex", Step: "s1"}, &two: {Seat: "claude", Step: "s2"}} {
+		l.Raise(first, Raiser{Seat: "codex", Step: "s1"})
+		l.Raise(second, by)
+	}
+	require.Len(t, one.Entries, 2, "the same reviewer in the same answer")
+	require.Len(t, two.Entries, 1)
+}
+
+func TestAFindingIsKnownByHowOthersSawIt(t *testing.T) {
+	say := func(line int, title string) Raised {
+		return raised("high", title, "cache.go", line, "c.entries[key] = entry")
+	}
+	first, second := say(60, "Entries are never evicted"), say(60, "Cache grows without limit: no eviction of entries")
+	third := say(60, "Cache grows without any limit")
+	require.True(t, Same(first.mark(), second.mark()))
+	require.True(t, Same(second.mark(), third.mark()))
+	require.False(t, Same(first.mark(), third.mark()))
+	var l Ledger
+	for i, f := range []Raised{first, second, third} {
+		id, known := l.Raise(f, Raiser{Seat: "codex", Round: i})
+		require.Equal(t, "F1", id)
+		require.Equal(t, i > 0, known)
+	}
+	require.Len(t, l.Entries[0].Later, 2)
+	require.Equal(t, "Entries are never evicted", l.Entries[0].Title, "it keeps the title that people know")
+}

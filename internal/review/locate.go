@@ -81,7 +81,7 @@ func (d *document) rivals(structured []byte, key string) bool {
 	for found := range d.answers(structured, key) {
 		if n++; n == 1 {
 			first = found
-		} else if found.problem != "" || !sameJSON(first.object, found.object) {
+		} else if !sameJSON(first.object, found.object) {
 			return true
 		}
 	}

@@ -22,9 +22,8 @@ const (
 // relatedPlaces is how two places relate.
 type relatedPlaces struct {
 	kind  relation
-	moved bool       // the lines are not known to be close
-	line  string     // the line that both are, where they are one
-	names []renaming // what the second place calls the first one's names
+	moved bool   // the lines are not known to be close
+	line  string // the line that both are, where they are one
 	// lineA and lineB are the two lines as far as they are known.
 	lineA, lineB string
 }
@@ -33,13 +32,11 @@ func comparePlaces(a, b *seen) relatedPlaces {
 	p := relatedPlaces{lineA: a.anchor, lineB: b.anchor}
 	gap, known := distance(a.Line, b.Line)
 	p.moved = !known || gap > touch
-	names, parallel := renamed(p.lineA, p.lineB)
-	if parallel && known && gap == 0 {
-		p.names, p.lineA = names, p.lineB
-	}
+	parallel := renamed(p.lineA, p.lineB)
+	here := known && gap == 0
 	unique := telling(p.lineA) && telling(p.lineB)
 	switch {
-	case sameAnchor(p.lineA, p.lineB) && (unique || !known || gap <= drift), known && gap == 0 && p.half():
+	case sameAnchor(p.lineA, p.lineB) && (unique || !known || gap <= drift), here && (parallel || p.half()):
 		p.kind, p.line = oneLine, longer(p.lineA, p.lineB)
 		p.lineA, p.lineB = p.line, p.line
 	case !sameAnchor(p.lineA, p.lineB) && !parallel:

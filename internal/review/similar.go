@@ -160,25 +160,3 @@ func lineWords(anchor string) wordSet {
 	}
 	return setOfWords(found)
 }
-
-// rename returns the title as it reads with other names for the code.
-func (t titleWords) rename(names []renaming) titleWords {
-	words, long := slices.Clone(t.words), slices.Clone(t.names)
-	for i, word := range words {
-		for _, name := range names {
-			if before, after := parts(name.from), parts(name.to); len(before) == 1 && len(after) == 1 && word == canonical(before[0]) {
-				words[i] = canonical(after[0])
-				break
-			}
-		}
-	}
-	for i, name := range long {
-		for _, n := range names {
-			if name == strings.ToLower(n.from) {
-				long[i] = strings.ToLower(n.to)
-				break
-			}
-		}
-	}
-	return titleWords{words: setOfWords(words), names: setOfWords(long), proper: t.proper}
-}
