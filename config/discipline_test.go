@@ -172,6 +172,7 @@ func TestBadKeysOfTheDiscipline(t *testing.T) {
 		{"threshold", given{repo: "calibration: {min_recall: 70}\n"}, []string{"calibration.min_recall", "from 0 to 1"}},
 		{"threshold is not a number", given{repo: "calibration: {min_recall: NaN}\n"}, []string{"calibration.min_recall"}},
 		{"glob outside", given{repo: "review: {protected: [../x]}\n"}, []string{"review.protected", `"../x"`}},
+		{"broken glob", given{repo: "review: {protected: [\"a[\"]}\n"}, []string{"conclave.yaml:1: review.protected", "a["}},
 		{"glob with a tab", given{repo: "review: {generated: [\"a\\tb\"]}\n"}, []string{"review.generated"}},
 		{"deadline without a decision", given{repo: "rulings: {deadline: 1h}\n"}, []string{"conclave.yaml:1: rulings.deadline", "rulings.deadline_decision"}},
 		{"decision", given{repo: "rulings: {deadline_decision: pass}\n"}, []string{"rulings.deadline_decision", "stand, fix, abort"}},

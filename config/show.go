@@ -66,41 +66,19 @@ func (l *loading) setting(c Config, k key) Effective {
 	return e
 }
 
-// decided is what the definition file says instead of a key.
+// decided is what the definition file says instead of a key; "" for the preset, which there is none of.
 func (c Config) decided(key string) string {
-	switch key {
-	case "implementer":
-		return c.Writer.text()
-	case "reviewers":
-		return strings.Join(c.seatTexts(), ",")
-	case "discipline":
-		return c.Discipline
-	case "review.when":
-		return c.ReviewWhen
-	case "allow_self_review":
-		return strconv.FormatBool(c.AllowSelfReview)
-	case "review.require_findings":
-		return strconv.FormatBool(c.RequireFindings)
-	case "require_diversity":
-		return strconv.FormatBool(c.RequireDiversity)
-	case "max_iters":
-		return strconv.Itoa(c.MaxIters)
-	case "quorum":
-		return strconv.Itoa(c.Quorum)
-	case "seat_concurrency":
-		return strconv.Itoa(c.SeatConcurrency)
-	case "advisory":
-		return strconv.FormatBool(c.Advisory)
-	case "review.confirmer":
-		return c.Confirmer.shown()
-	case "review.arbiter":
-		return c.Arbiter.shown()
-	case "escalation.model":
-		if c.Escalation != nil {
-			return c.Escalation.Model
-		}
+	escalation := ""
+	if c.Escalation != nil {
+		escalation = c.Escalation.Model
 	}
-	return "" // there is no preset
+	return map[string]string{
+		"implementer": c.Writer.text(), "reviewers": strings.Join(c.seatTexts(), ","), "discipline": c.Discipline, "review.when": c.ReviewWhen,
+		"allow_self_review": strconv.FormatBool(c.AllowSelfReview), "review.require_findings": strconv.FormatBool(c.RequireFindings),
+		"require_diversity": strconv.FormatBool(c.RequireDiversity), "max_iters": strconv.Itoa(c.MaxIters), "quorum": strconv.Itoa(c.Quorum),
+		"seat_concurrency": strconv.Itoa(c.SeatConcurrency), "advisory": strconv.FormatBool(c.Advisory),
+		"review.confirmer": c.Confirmer.shown(), "review.arbiter": c.Arbiter.shown(), "escalation.model": escalation,
+	}[key]
 }
 
 func (c Config) seatTexts() []string {

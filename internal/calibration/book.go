@@ -56,7 +56,7 @@ func (b *Book) Put(e Entry) {
 	b.Schema = BookSchema
 	b.Entries = slices.DeleteFunc(b.Entries, func(known Entry) bool { return known.Key == e.Key })
 	b.Entries = append(b.Entries, e)
-	slices.SortStableFunc(b.Entries, func(x, y Entry) int { return strings.Compare(x.Key.sorted(), y.Key.sorted()) })
+	slices.SortStableFunc(b.Entries, func(x, y Entry) int { return strings.Compare(x.sorted(), y.sorted()) })
 }
 
 func (k Key) sorted() string {

@@ -47,10 +47,10 @@ type Expectation struct {
 
 // String is the place as one writes it.
 func (e Expectation) String() string {
-	switch {
-	case e.From == 0:
+	switch e.From {
+	case 0:
 		return e.Path
-	case e.From == e.To:
+	case e.To:
 		return fmt.Sprintf("%s:%d", e.Path, e.From)
 	}
 	return fmt.Sprintf("%s:%d-%d", e.Path, e.From, e.To)

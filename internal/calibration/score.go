@@ -116,41 +116,49 @@ func Measure(cases []Case, answers []Answer) []Score {
 // add counts one answer.
 func (s *Score) add(c Case, a Answer) {
 	s.Cases++
-	if a.Failed != "" {
-		s.Failed++
-		if a.Lost {
-			s.Lost++
-		}
-		s.Unanswered = append(s.Unanswered, c.Name+": "+a.Failed)
-	}
 	if a.Reported != "" && !slices.Contains(s.Reported, a.Reported) {
 		s.Reported = append(s.Reported, a.Reported)
 		slices.Sort(s.Reported)
 	}
+	if a.Failed != "" {
+		a.Findings = nil
+		s.Failed++
+		s.Unanswered = append(s.Unanswered, c.Name+": "+a.Failed)
+		if a.Lost {
+			s.Lost++
+		}
+	}
+	s.demand(c, a)
+	for _, f := range a.Findings {
+		s.judge(c, f)
+	}
+}
+
+// demand counts what the case expects of the seat's lens.
+func (s *Score) demand(c Case, a Answer) {
 	for _, e := range c.Expected {
 		if e.Lens != a.Lens || e.Optional {
 			continue
 		}
 		s.Expected++
-		if a.Failed == "" && slices.ContainsFunc(a.Findings, func(f Finding) bool { return f.finds(e) }) {
+		if slices.ContainsFunc(a.Findings, func(f Finding) bool { return f.finds(e) }) {
 			s.Found++
 		} else {
 			s.Missed = append(s.Missed, c.Name+": "+e.String())
 		}
 	}
-	if a.Failed != "" {
-		return
-	}
-	for _, f := range a.Findings {
-		hit := slices.ContainsFunc(c.Expected, f.at)
-		switch {
-		case hit && (f.high() || slices.ContainsFunc(c.Expected, f.finds)):
-			s.Raised++
-			s.Correct++
-		case !hit && f.high():
-			s.Raised++
-			s.False = append(s.False, c.Name+": "+cmp.Or(f.place(), "no place")+" "+f.Title)
-		}
+}
+
+// judge counts one finding, if it would cost a round or was expected.
+func (s *Score) judge(c Case, f Finding) {
+	hit := slices.ContainsFunc(c.Expected, f.at)
+	switch {
+	case hit && (f.high() || slices.ContainsFunc(c.Expected, f.finds)):
+		s.Raised++
+		s.Correct++
+	case !hit && f.high():
+		s.Raised++
+		s.False = append(s.False, c.Name+": "+cmp.Or(f.place(), "no place")+" "+f.Title)
 	}
 }
 
