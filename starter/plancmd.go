@@ -180,13 +180,13 @@ func (a *app) printPlan(d planDocument) error {
 	return nil
 }
 
-// finalStep is the last review of a run of discipline full: the first voting seat's engine in a fresh context.
+// finalStep is the last review of a run of discipline full: the first voting seat's engine in a fresh context, under no lens.
 func (p *plan) finalStep(order int) planStep {
 	s := planStep{Order: order, Node: finalSeat, Role: "final review", When: "once, when nothing is open, unless a person ruled"}
 	seats := p.machine.Seats()
 	if i := slices.IndexFunc(seats, func(s convergence.SeatInfo) bool { return s.Voting && s.Lane != nil }); i >= 0 {
 		t := seats[i].Lane.Requested
-		s.Lane, s.Adapter, s.Provider, s.Family, s.Model, s.Lens = seats[i].Lane.ID, t.Adapter, t.Provider, t.ModelFamily, t.Model, p.config.Lenses()[seats[i].ID]
+		s.Lane, s.Adapter, s.Provider, s.Family, s.Model = seats[i].Lane.ID, t.Adapter, t.Provider, t.ModelFamily, t.Model
 	}
 	return s
 }
