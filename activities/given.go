@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"conclave/internal/gitrepo"
-	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/record"
 )
@@ -68,7 +67,7 @@ func (a *Activities) resolveGiven(ctx context.Context, req *loop.PrepareRequest,
 
 // describeGiven stores and scans the whole change, as a writing turn's is.
 func (a *Activities) describeGiven(ctx context.Context, req *loop.PrepareRequest, repo *gitrepo.RunRepo, out *loop.Prepared, given *loop.Given) error {
-	rules, err := guard.NewRules(req.Policy.Protected, req.Policy.Generated, req.VerifyCommand)
+	rules, err := guardRules(ctx, repo, out.Base.Commit, req.Policy.Protected, req.Policy.Generated, req.VerifyCommand)
 	if err != nil {
 		return err
 	}

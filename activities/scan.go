@@ -22,6 +22,18 @@ type whole struct {
 	notes       []string
 }
 
+// guardRules are what a change is scanned for. What the verify command runs is read from the base.
+func guardRules(ctx context.Context, repo *gitrepo.RunRepo, base string, protected, generated []string, verify string) (*guard.Rules, error) {
+	if guard.RunsScripts(verify) {
+		scripts, _, err := repo.File(ctx, base, "package.json")
+		if err != nil {
+			return nil, err
+		}
+		verify = guard.WithScripts(verify, scripts)
+	}
+	return guard.NewRules(protected, generated, verify)
+}
+
 // describe lists, stores and scans a change. The diff is made once, whatever its size.
 func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID, from, to string, rules *guard.Rules) (w whole, err error) {
 	if w.changes, err = repo.Changes(ctx, from, to); err != nil {

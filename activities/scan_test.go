@@ -131,14 +131,15 @@ func TestTheScanOfAGateIsTheWholeChanges(t *testing.T) {
 
 func TestAnNpmScriptIsTheVerifyCommand(t *testing.T) {
 	l := newLab(t)
-	l.write("package.json", `{"scripts":{"test":"jest"},"dependencies":{}}`+"\n")
+	l.write("package.json", `{"scripts":{"test":"jest && sh check.sh"},"dependencies":{}}`+"\n")
+	l.write("check.sh", "exit 0\n")
 	l.git("add", ".")
 	l.git("commit", "-qm", "scripts")
 	l.prepare(false)
 	for step, c := range map[string]struct {
 		script string
 		hits   int
-	}{"01": {`sed -i 's/{}/{"left-pad":"1"}/' package.json`, 0}, "02": {`sed -i 's/jest/true/' package.json`, 1}, "03": {"rm package.json", 1}} {
+	}{"01": {`sed -i 's/{}/{"left-pad":"1"}/' package.json`, 0}, "02": {`sed -i 's/jest/true/' package.json`, 1}, "03": {"rm package.json", 1}, "04": {"echo true > check.sh", 1}} {
 		l.plays(c.script + "; echo done")
 		req := l.turn(step)
 		req.VerifyCommand = "npm test"

@@ -108,11 +108,10 @@ func (t *turn) open(ctx context.Context) (err error) {
 		return err
 	}
 	if t.req.Writing {
-		// Before the agent is paid: a bad glob is found here.
-		if t.rules, err = guard.NewRules(t.req.Protected, t.req.Generated, t.req.VerifyCommand); err != nil {
-			return err
-		}
 		t.space, err = t.writerWorkspace(ctx, t.req.Workspace, t.req.Step, t.attempt)
+		if err == nil { // before the agent is paid: a bad glob is found here
+			t.rules, err = guardRules(ctx, t.space.repo, t.req.Base.Commit, t.req.Protected, t.req.Generated, t.req.VerifyCommand)
+		}
 		if err == nil && !t.space.fresh { // the agent sees the last snapshot as clean
 			err = t.space.repo.RefreshAgentGit(ctx, t.space.dir, t.req.From.Commit, agentGit(t.req.Workspace).AgentRefs)
 		}

@@ -32,9 +32,41 @@ func configOf(name string) []string {
 // scripted are programs that run what stands under "scripts" in package.json.
 var scripted = []string{"npm", "yarn", "pnpm", "bun", "npx", "node"}
 
-// runsScripts reports whether a command runs scripts of a package.json.
-func runsScripts(command string) bool {
+// RunsScripts reports whether a command runs scripts of a package.json.
+func RunsScripts(command string) bool {
 	return slices.ContainsFunc(shellWords(command), func(word string) bool { return slices.Contains(scripted, path.Base(word)) })
+}
+
+// mostScripts bounds how deep scripts call scripts.
+const mostScripts = 5
+
+// WithScripts is a verify command together with the scripts that it runs of a package.json: what those name is the
+// command's too. Without such a file it is the command alone.
+func WithScripts(command string, packageJSON []byte) string {
+	var file struct {
+		Scripts map[string]string `json:"scripts"`
+	}
+	if !RunsScripts(command) || json.Unmarshal(packageJSON, &file) != nil {
+		return command
+	}
+	taken := map[string]bool{}
+	for all, depth := command, 0; depth < mostScripts; depth++ {
+		var next []string
+		for _, word := range shellWords(all) {
+			for _, name := range []string{"pre" + word, word, "post" + word} {
+				if text, ok := file.Scripts[name]; ok && !taken[name] {
+					taken[name] = true
+					next = append(next, text)
+				}
+			}
+		}
+		if len(next) == 0 {
+			break
+		}
+		all = strings.Join(next, "\n")
+		command += "\n" + all
+	}
+	return command
 }
 
 // SameScripts reports whether two versions of a package.json run the same scripts. What cannot be read differs.

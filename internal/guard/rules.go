@@ -35,7 +35,7 @@ type rule struct {
 // NewRules adds a user's globs to those that are built in. A protected one is "why TAB glob" or a glob alone. verify is
 // the verify command, "" for none. Errors name the glob.
 func NewRules(protected, generated []string, verify string) (*Rules, error) {
-	r := &Rules{command: commandFiles(verify), scripts: runsScripts(verify)}
+	r := &Rules{command: commandFiles(verify), scripts: RunsScripts(verify)}
 	for _, line := range protected {
 		why, pattern, titled := strings.Cut(line, "\t")
 		if !titled {

@@ -124,3 +124,16 @@ func TestWhatARunnerReadsIsTheCommandsToo(t *testing.T) {
 		require.Empty(t, rules(t, "go vet").Why(Change{Path: file, Existed: true}), command)
 	}
 }
+
+func TestScriptsNameFilesOfTheCommand(t *testing.T) {
+	file := []byte(`{"scripts":{"pretest":"node tools/prepare.js","test":"npm run unit && jest","unit":"sh unit.sh","build":"node build.js","loop":"npm run loop"}}`)
+	command := WithScripts("npm test", file)
+	for path, why := range map[string]string{"tools/prepare.js": VerifyCommand, "unit.sh": VerifyCommand, "jest.config.js": VerifyCommand, "build.js": ""} {
+		require.Equal(t, why, rules(t, command).Why(Change{Path: path, Existed: true}), path)
+	}
+	require.Equal(t, "npm run loop\nnpm run loop", WithScripts("npm run loop", file))
+	for _, broken := range []string{"", "{", "[]", `{"scripts":1}`} {
+		require.Equal(t, "npm test", WithScripts("npm test", []byte(broken)))
+	}
+	require.Equal(t, "go test ./...", WithScripts("go test ./...", file))
+}
