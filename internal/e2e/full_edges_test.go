@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,12 +105,9 @@ func TestARepairThatRemovesWhatWasFound(t *testing.T) {
 		t.Parallel()
 		steps := script("draft notes")
 		steps[1].Write = map[string]string{"calc.go": "package calc\n"}
-		l, args := fullLab(t, steps)
-		out := l.starter(append(append([]string{"run", "--json", "--no-progress"}, args...), "Add Sum")...)
-		run := decodeRun(t, out.stdout)
-		require.NotEqual(t, 0, out.code, "nothing is left of the change: %s", strings.Join(turnSeats(run), ", "))
-		require.False(t, run.Converged)
-		t.Logf("%s: %s %s", run.Stop, run.Message, run.Waiting)
+		_, run := full(t, 4, steps)
+		require.Equal(t, runrecord.StepFailed, run.Stop)
+		require.Contains(t, run.Message, "took the whole change back")
 	})
 }
 

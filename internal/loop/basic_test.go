@@ -80,6 +80,7 @@ func TestEndsThatAreNoSuccess(t *testing.T) {
 		{"limit", 1, map[string]func(loop.Call) loop.Outcome{"review codex": block}, record.MaxIters, 1, "", true},
 		{"stalled", 3, map[string]func(loop.Call) loop.Outcome{"review codex": block, "repair": func(loop.Call) loop.Outcome { return wrote("tree-1", false) }}, record.Stalled, 1, "", true},
 		{"no change", 3, map[string]func(loop.Call) loop.Outcome{"implement": func(loop.Call) loop.Outcome { return wrote("tree-0", false) }}, record.StepFailed, 4, "changed nothing", false},
+		{"change taken back", 3, map[string]func(loop.Call) loop.Outcome{"review codex": block, "repair": func(loop.Call) loop.Outcome { return wrote("tree-0", true) }}, record.StepFailed, 4, "step 05 (claude) took the whole change back: nothing is left to review", false},
 		{"writer fails", 3, map[string]func(loop.Call) loop.Outcome{"implement": func(loop.Call) loop.Outcome { return troubled(record.ClassPermanent, "ENGINE_UNAVAILABLE") }}, record.StepFailed, 4, "step 01 (implementer claude) failed: because ENGINE_UNAVAILABLE", false},
 		{"writer times out", 3, map[string]func(loop.Call) loop.Outcome{"implement": func(loop.Call) loop.Outcome { return troubled(record.ClassTimeout, "TIMEOUT") }}, record.StepFailed, 4, "because TIMEOUT", false},
 		{"activity fails", 3, map[string]func(loop.Call) loop.Outcome{"implement": func(loop.Call) loop.Outcome {

@@ -98,6 +98,9 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 	}
 	p.event(convergence.EventCompleted, map[string]any{"nodeId": call.NodeID, "position": call.Position, "result": answer})
 	p.askAfterChange(call, result)
+	if result.Changed && result.Snapshot.Tree == p.Prepared.Base.Tree { // no review can be made of it
+		p.Failure = fmt.Sprintf("step %s (%s) took the whole change back: nothing is left to review", call.Step, p.who(call))
+	}
 }
 
 // reported keeps what a writer says of each finding: rechecks read it, and it
