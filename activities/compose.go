@@ -50,6 +50,11 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if len(text) > limit {
 		return agent.Invocation{}, nil, agent.Unavailable(fmt.Sprintf("the prompt is %d bytes long even without the diff; at most %d can be given to %s", len(text), limit, name))
 	}
+	ours, err := invocation.WriteFiles(t.space.dir)
+	if err != nil {
+		return agent.Invocation{}, nil, err
+	}
+	t.space.ours = append(t.space.ours, ours...)
 	return invocation, adapter.Parser(spec), os.WriteFile(spec.PromptFile, text, 0o600)
 }
 

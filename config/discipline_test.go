@@ -202,8 +202,8 @@ func TestEveryLensHasAText(t *testing.T) {
 	require.ElementsMatch(t, prompt.LensNames(), config.Lenses())
 }
 
-// TestAProgramMayHaveThePlaceOfAnAdapterOfLater: the preset strict runs where gemini is a configured program.
-func TestAProgramMayHaveThePlaceOfAnAdapterOfLater(t *testing.T) {
+// TestAProgramMayHaveThePlaceOfAnAdapter: the preset strict runs where gemini is a configured program.
+func TestAProgramMayHaveThePlaceOfAnAdapter(t *testing.T) {
 	clean(t)
 	c, err := load(t, given{args: []string{"--preset", "strict"},
 		user: "agents:\n  gemini: {adapter: command, argv: [gem], identity: {provider: google, model_family: gemini, model: g}}\n"})

@@ -112,7 +112,6 @@ func TestDefinitionsThatCannotRun(t *testing.T) {
 		{"a repair without a lane", `"role":"repair","lane":` + laneAlpha, `"role":"repair"`, []string{"/nodes/fix/data: the repair fix has no lane"}},
 		{"an unknown adapter", `"adapter":"beta"`, `"adapter":"bets"`, []string{"/nodes/beta-review/data/lane/requested/adapter: unknown adapter", "did you mean beta?"}},
 		{"an unknown substitution", `"adapter":"codex"`, `"adapter":"codx"`, []string{"/nodes/beta-review/data/lane/knownSubstitutions/0/adapter: unknown adapter", "did you mean codex?"}},
-		{"an adapter of later", `"adapter":"beta"`, `"adapter":"gemini"`, []string{"gemini is not yet supported; seats that need it: beta-review"}},
 		{"an unknown lens", `"lens":"security"`, `"lens":"securty"`, []string{"/nodes/beta-review/data/lens: unknown lens", "did you mean security?"}},
 		{"a lens that is no text", `"lens":"security"`, `"lens":7`, []string{"/nodes/beta-review/data/lens: unknown lens 7"}},
 		{"an id that breaks a prompt", `{"id":"beta-review"`, `{"id":"beta review"`, []string{"/nodes/beta review: the id", "first line of a prompt"}},
@@ -134,12 +133,6 @@ func TestDefinitionsThatCannotRun(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestADefinitionThatNobodyRunsMayNameWhatIsNotBuilt(t *testing.T) {
-	c, err := loadGraph(t, graphText(`"note":"kept"`, `"discipline":"full"`, `"adapter":"beta","provider":"bolt","modelFamily":"bolt-1"`, `"adapter":"gemini","provider":"google","modelFamily":"gemini"`), true)
-	require.NoError(t, err)
-	require.Len(t, c.Warnings, 1)
 }
 
 // TestOnlyTheReportedIdentityCounts: a definition may call an engine what it likes, and is told what that is worth.

@@ -28,6 +28,10 @@ func newParser(t *testing.T, adapter string) Parser {
 	switch p := p.(type) {
 	case *claudeParser:
 		p.now = func() time.Time { return captureTime }
+	case *opencodeParser:
+		p.now = func() time.Time { return captureTime }
+	case *geminiParser:
+		p.now = func() time.Time { return captureTime }
 	case *codexParser:
 		p.now = func() time.Time { return captureTime }
 	}

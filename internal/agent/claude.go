@@ -22,6 +22,18 @@ func (claude) Variables() []string {
 	}
 }
 
+func (claude) Facts() Facts {
+	return Facts{
+		Install: "npm install -g @anthropic-ai/claude-code", MinimumVersion: "2.1.0", VersionArgs: []string{"--version"},
+		State: []StatePath{
+			{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Login: ".credentials.json"},
+			{Variable: "CLAUDE_CONFIG_DIR", Under: ".claude.json", Home: ".claude.json", File: true},
+		},
+		Keys:  []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"},
+		LogIn: "start claude and type /login, or set ANTHROPIC_API_KEY",
+	}
+}
+
 // claudeFixed: few retries of its own, since backoff is ours to wait; nothing that phones home.
 var claudeFixed = map[string]string{
 	"CLAUDE_CODE_MAX_RETRIES": "2", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -54,7 +66,10 @@ func (claude) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 		args = append(args, "--tools", "Bash,Read,Edit,Write,Glob,Grep", "--permission-mode", "acceptEdits", "--allowedTools", "Bash")
 	}
 	args = append(args, "--disallowedTools", "AskUserQuestion")
-	if uuidPattern.MatchString(t.SessionID) {
+	switch {
+	case t.Writing && t.Resume != "":
+		args = append(args, "--resume", t.Resume)
+	case uuidPattern.MatchString(t.SessionID):
 		args = append(args, "--session-id", t.SessionID)
 	}
 	return Invocation{

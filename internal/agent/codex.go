@@ -22,6 +22,15 @@ func (codex) Variables() []string {
 	return []string{"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_HOME"}
 }
 
+func (codex) Facts() Facts {
+	return Facts{
+		Install: "npm install -g @openai/codex", MinimumVersion: "0.170.0", VersionArgs: []string{"--version"},
+		State: []StatePath{{Variable: "CODEX_HOME", Home: ".codex", Login: "auth.json"}},
+		Keys:  []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"},
+		LogIn: "run codex login, or set CODEX_API_KEY",
+	}
+}
+
 // codexPromptLimit is the most characters that it takes (measured: 1,048,576 are refused as input_too_large).
 const codexPromptLimit = 1 << 20
 

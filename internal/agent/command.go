@@ -18,6 +18,7 @@ type command struct{ settings CommandSettings }
 func (command) Name() string        { return CommandName }
 func (command) Binary() string      { return "" }
 func (command) Variables() []string { return nil }
+func (command) Facts() Facts        { return Facts{} }
 
 func (command) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	c, ok := s.Commands[t.Target.Adapter]

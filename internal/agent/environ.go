@@ -52,3 +52,20 @@ func flat(env map[string]string) []string {
 	}
 	return out
 }
+
+// blank sets the variables that an environment lacks to nothing, so that nobody else sets them. One that is set in
+// another case of letters is there: proxies have both.
+func blank(env, names []string) []string {
+	set := map[string]bool{}
+	for _, e := range env {
+		name, _, _ := strings.Cut(e, "=")
+		set[strings.ToUpper(name)] = true
+	}
+	for _, name := range names {
+		if !set[strings.ToUpper(name)] {
+			env = append(env, name+"=")
+		}
+	}
+	slices.Sort(env)
+	return env
+}

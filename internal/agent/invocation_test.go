@@ -34,7 +34,7 @@ var hostile = []string{
 
 func TestInvocationsAreGolden(t *testing.T) {
 	bin := t.TempDir()
-	for _, name := range []string{"claude", "codex", "mine"} {
+	for _, name := range []string{"claude", "codex", "opencode", "gemini", "mine"} {
 		program(t, bin, name, "exit 0\n")
 	}
 	settings := Settings{
@@ -50,6 +50,9 @@ func TestInvocationsAreGolden(t *testing.T) {
 	}{
 		{"claude", "", false, CLISandboxOff}, {"claude", "opus", true, CLISandboxOff}, {"claude", "opus", true, CLISandboxOn},
 		{"codex", "", false, CLISandboxAuto}, {"codex", "gpt-5.5", true, CLISandboxAuto}, {"codex", "gpt-5.5", true, CLISandboxOff},
+		{"opencode", "anthropic/claude-sonnet-4-5", false, CLISandboxAuto}, {"opencode", "anthropic/claude-sonnet-4-5", true, CLISandboxAuto},
+		{"opencode", "anthropic/claude-sonnet-4-5", true, CLISandboxOff},
+		{"gemini", "gemini-2.5-pro", false, CLISandboxAuto}, {"gemini", "gemini-2.5-pro", true, CLISandboxAuto}, {"gemini", "", true, CLISandboxOff},
 		{"mine", "m2", true, CLISandboxAuto}, {"mine", "", false, CLISandboxAuto},
 	} {
 		settings.CLISandbox = c.sandbox
@@ -132,7 +135,7 @@ func TestStopSignalsAndLimits(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	require.Equal(t, []string{"claude", "codex", "command", "stub"}, Names())
+	require.Equal(t, []string{"claude", "codex", "opencode", "gemini", "command", "stub"}, Names())
 	for _, name := range Names() {
 		a, err := Lookup(name)
 		require.NoError(t, err)
@@ -140,7 +143,7 @@ func TestLookup(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"cluade": "did you mean claude?", "codx": "did you mean codex?", "Claude": "did you mean claude?", "gemin": "did you mean gemini?",
-		"gemini": "not supported yet", "opencode": "not supported yet", "zzz": "known are claude, codex, command, stub", "": "unknown adapter",
+		"zzz": "known are claude, codex, opencode, gemini, command, stub", "": "unknown adapter",
 	} {
 		_, err := Lookup(name)
 		require.ErrorContains(t, err, want)

@@ -8,10 +8,10 @@ import (
 )
 
 // builtIn are the adapters in the order in which they are listed. A new one is a file and a line here.
-var builtIn = []Adapter{claude{}, codex{}, command{}, stub{}}
+var builtIn = []Adapter{claude{}, codex{}, opencode{}, gemini{}, command{}, stub{}}
 
-// planned are adapters that presets may name before they work.
-var planned = []string{"opencode", "gemini"}
+// planned are adapters that presets may name before they work. There is none at present.
+var planned []string
 
 // StubName is the adapter that stands for every lane of a dry run.
 const StubName = "stub"

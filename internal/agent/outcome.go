@@ -170,3 +170,19 @@ func exitNote(end ProcessEnd) []string {
 	}
 	return nil
 }
+
+// timeOf is the time, or a test's.
+func timeOf(now func() time.Time) time.Time {
+	if now == nil {
+		return time.Now()
+	}
+	return now()
+}
+
+// plural is a count of things.
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

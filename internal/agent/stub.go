@@ -19,6 +19,7 @@ type stub struct{}
 func (stub) Name() string        { return StubName }
 func (stub) Binary() string      { return "" }
 func (stub) Variables() []string { return nil }
+func (stub) Facts() Facts        { return Facts{} }
 
 func (stub) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	self, err := os.Executable()

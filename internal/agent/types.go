@@ -76,6 +76,11 @@ type TurnSpec struct {
 	Timeout    time.Duration
 	SessionID  string            // a fresh UUID where the program takes one; ignored where it does not or when it is no UUID
 	Env        map[string]string // more variables for this turn
+	// Resume is the session that a writer's repair turn goes on with; "" begins a new one. Reviewers never resume.
+	Resume string
+	// Earlier is what the turns of the resumed session used before, together: some programs report a session's sum
+	// (codex), from which it is taken off. Unknown makes such a report unknown.
+	Earlier Usage
 }
 
 // Invocation is how a program is called.
@@ -88,6 +93,16 @@ type Invocation struct {
 	LastMessageFile string // where the program leaves its final message; "" when only the stream has it
 	StopSignal      syscall.Signal
 	PromptLimit     int // characters that the program takes on standard input; 0 is no known limit
+	// Files are to be written, for the user alone, before the program starts. All lie in TurnSpec.Scratch.
+	Files []File
+	// SessionDir is where the program leaves its session files, for ProcessEnd.SessionDir; "" when they tell nothing.
+	SessionDir string
+}
+
+// File is a file that a turn needs: settings of ours for the program.
+type File struct {
+	Path    string
+	Content []byte
 }
 
 // ProcessEnd is how the program ended; the words of Cause are those of process.Cause.
@@ -99,6 +114,7 @@ type ProcessEnd struct {
 	Stderr      string // its tail
 	LastMessage []byte // content of Invocation.LastMessageFile
 	Limit       time.Duration
+	SessionDir  string // Invocation.SessionDir; "" leaves session files alone
 }
 
 // Outcome is what became of a turn.
@@ -114,6 +130,8 @@ type Outcome struct {
 	RetryAfter    time.Duration // until a limit is lifted; 0 is not known
 	TerminalEvent bool          // the stream holds the program's own last word
 	Notes         []string      // what a reader should know although the turn is ok
+	// NoSession: the session to resume is not there (any more). The same turn with a fresh session may work.
+	NoSession bool
 }
 
 // Kinds of an Event.
@@ -177,6 +195,8 @@ type Adapter interface {
 	Parser(TurnSpec) Parser
 	// Variables are the names of environment variables that the program needs beside the common ones.
 	Variables() []string
+	// Facts are what is known of the program beside how it is called.
+	Facts() Facts
 }
 
 // FatalReason returns the text of the first fatal event; "" when there is none.

@@ -1,0 +1,241 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"conclave/internal/process"
+	"conclave/internal/record"
+)
+
+type opencodeEvent struct {
+	Type      string `json:"type"`
+	SessionID string `json:"sessionID"`
+	Part      struct {
+		Text   string `json:"text"`
+		Tool   string `json:"tool"`
+		Reason string `json:"reason"`
+		State  struct {
+			Status string          `json:"status"`
+			Input  json.RawMessage `json:"input"`
+			Error  string          `json:"error"`
+		} `json:"state"`
+		Tokens *struct {
+			Input     int64 `json:"input"`
+			Output    int64 `json:"output"`
+			Reasoning int64 `json:"reasoning"`
+			Cache     struct {
+				Read  int64 `json:"read"`
+				Write int64 `json:"write"`
+			} `json:"cache"`
+		} `json:"tokens"`
+		Cost *float64 `json:"cost"`
+	} `json:"part"`
+	Error opencodeError `json:"error"`
+}
+
+type opencodeError struct {
+	Name string `json:"name"`
+	Data struct {
+		Message    string `json:"message"`
+		Status     *int   `json:"statusCode"`
+		Retryable  *bool  `json:"isRetryable"`
+		Body       string `json:"responseBody"`
+		ProviderID string `json:"providerID"`
+	} `json:"data"`
+}
+
+// opencodeParser: there is no event for the end of a run. A step that finishes for the reason "stop" is the last one, so
+// that counts as the terminal event; a run that ends after any other step has no answer, whatever its exit code says.
+type opencodeParser struct {
+	target   Target
+	now      func() time.Time
+	session  string
+	resume   string
+	texts    []string // of the newest step
+	stepped  bool     // a step began
+	finish   string   // reason of the newest finished step; "" while a step is going on
+	usage    Usage
+	cost     float64
+	priced   bool
+	refused  int
+	failed   *opencodeError // the newest error; a step that begins after it takes it back
+	last     *opencodeError // the newest error, for a silence that it explains
+	overflow int
+	fatal    string
+}
+
+func (p *opencodeParser) Line(line []byte) []Event {
+	line = bytes.TrimSpace(line)
+	if len(line) == 0 || line[0] != '{' {
+		return nil
+	}
+	var e opencodeEvent
+	if json.Unmarshal(line, &e) != nil {
+		return nil
+	}
+	var events []Event
+	if e.SessionID != "" && p.session == "" { // sub-agents have sessions of their own, which come later
+		p.session = e.SessionID
+		events = append(events, Event{Kind: EventStart, Session: e.SessionID, Model: modelFlag(p.target)})
+	}
+	return append(events, p.event(e)...)
+}
+
+func (p *opencodeParser) event(e opencodeEvent) []Event {
+	switch e.Type {
+	case "step_start":
+		p.stepped, p.finish, p.texts, p.failed = true, "", nil, nil
+	case "text":
+		if strings.TrimSpace(e.Part.Text) != "" {
+			p.texts = append(p.texts, e.Part.Text)
+			return []Event{{Kind: EventMessage, Text: e.Part.Text}}
+		}
+	case "tool_use":
+		if e.Part.State.Status == "error" {
+			p.refused++
+		}
+		return []Event{{Kind: EventAction, Text: e.Part.Tool, Target: toolTarget(e.Part.State.Input)}}
+	case "step_finish":
+		return p.finished(e)
+	case "error":
+		return []Event{p.errorEvent(e.Error)}
+	}
+	return nil
+}
+
+func (p *opencodeParser) finished(e opencodeEvent) []Event {
+	p.finish = orWord(e.Part.Reason, "unknown")
+	t := e.Part.Tokens
+	if t == nil {
+		return nil
+	}
+	in := t.Input + t.Cache.Read + t.Cache.Write
+	out := t.Output + t.Reasoning
+	if in == 0 && out == 0 {
+		return nil // zeros are no report
+	}
+	p.usage.Known = true
+	p.usage.InputTokens += in
+	p.usage.CachedTokens += t.Cache.Read
+	p.usage.OutputTokens += out
+	if e.Part.Cost != nil && *e.Part.Cost > 0 { // zero is what it says of a model without a price
+		p.cost, p.priced = p.cost+*e.Part.Cost, true
+	}
+	u := p.sum()
+	return []Event{{Kind: EventUsage, Usage: &u}}
+}
+
+func (p *opencodeParser) sum() Usage {
+	u := p.usage
+	if p.priced {
+		cost := p.cost
+		u.CostUSD = &cost
+	}
+	return u
+}
+
+// errorEvent: it answers an overflow of the context by compacting without end (measured: 425 requests in two minutes), so
+// the second overflow is fatal.
+func (p *opencodeParser) errorEvent(e opencodeError) Event {
+	p.failed, p.last = &e, &e
+	event := Event{Kind: EventError, Text: e.text()}
+	if e.Name == "ContextOverflowError" {
+		if p.overflow++; p.overflow > 1 {
+			event.Fatal = true
+			p.fatal = e.text()
+		}
+	}
+	return event
+}
+
+// text is what an error says, with its status.
+func (e opencodeError) text() string {
+	said := firstText(e.Data.Message, e.Name, "an error without a text")
+	if e.Name != "" && e.Name != "APIError" && e.Name != said {
+		said = e.Name + ": " + said
+	}
+	if e.Data.Status != nil {
+		said += fmt.Sprintf(" (status %d)", *e.Data.Status)
+	}
+	return said
+}
+
+func (p *opencodeParser) Outcome(end ProcessEnd) Outcome {
+	o := Outcome{Session: p.session, TerminalEvent: p.finish == "stop" && p.failed == nil || p.failed != nil, Usage: p.sum()}
+	if p.session != "" {
+		o.Reported = reported(p.target, "")
+	}
+	if f, bad := p.failure(end); bad {
+		f.apply(&o)
+		o.NoSession = strings.Contains(strings.ToLower(o.Message), "session not found")
+		return o
+	}
+	o.Class, o.Final, o.Notes = record.ClassOK, []byte(strings.Join(p.texts, "\n")), exitNote(end)
+	if p.refused > 0 {
+		o.Notes = append(o.Notes, fmt.Sprintf("%d tool calls failed or were refused", p.refused))
+	}
+	return o
+}
+
+func (p *opencodeParser) failure(end ProcessEnd) (failure, bool) {
+	now := timeOf(p.now)
+	said := ""
+	if p.last != nil {
+		said = p.last.text()
+	}
+	if f, ours := oursFirst(end, p.fatal, said); ours {
+		return f, true
+	}
+	switch {
+	case p.failed != nil:
+		return p.errorFailure(now), true
+	case p.finish == "length":
+		return failure{class: record.ClassMalformed, text: "the answer was cut off at the model's output limit"}, true
+	case p.finish != "stop":
+		return p.unfinished(end, now), true
+	case len(p.texts) == 0:
+		return failure{class: record.ClassMalformed, text: "the final message is empty"}, true
+	}
+	return failure{}, false
+}
+
+// unfinished is a run that ended between steps or within one.
+func (p *opencodeParser) unfinished(end ProcessEnd, now time.Time) failure {
+	f := died(end, opencodeSignatures, now)
+	if strings.Contains(process.Clean(end.Stderr), "auto-rejecting") { // its own words, on standard error
+		f.text = "a question about permissions was refused, which ends a run; " + f.text
+	}
+	return f
+}
+
+// errorFailure reads the newest error event: the body and the words first, which say more than the status.
+func (p *opencodeParser) errorFailure(now time.Time) failure {
+	e := p.failed
+	f := failure{class: record.ClassMalformed, text: e.text()}
+	found, ok := match(opencodeSignatures, e.text()+" "+e.Data.Body, now)
+	switch {
+	case e.Name == "ContextOverflowError", e.Name == "ProviderAuthError":
+		f.class = record.ClassPermanent
+	case e.Name == "MessageAbortedError":
+		f.class = record.ClassAborted
+	case ok && found.class == record.ClassPermanent:
+		f.class = found.class
+	case byStatus(e.Data.Status) != "":
+		f.class = byStatus(e.Data.Status)
+	case e.Data.Retryable != nil && *e.Data.Retryable:
+		f.class = record.ClassTransient
+	case ok:
+		f.class = found.class
+	case e.Name == "UnknownError" && !p.stepped: // all that it says about a model that it does not know
+		f.class = record.ClassPermanent
+		f.text += "; it never began: does it know the model " + orWord(modelFlag(p.target), "that it is set to") + "?"
+	}
+	if f.class == record.ClassQuota || f.class == record.ClassTransient {
+		f.retryAfter = resetIn(e.text()+" "+e.Data.Body, now)
+	}
+	return f
+}
