@@ -17,7 +17,7 @@ func TestAnchorsOfOneLine(t *testing.T) {
 		"out.Close() // flushes":              "out.Close()",
 		"total = a +  b  # sum":               "total=a+b",
 		"url := \"http://host/x\"":            "url:=\"http://host/x\"",
-		"// only a comment":                   "// only a comment",
+		"// only a comment":                   "//only a comment",
 		"return  err":                         "return err",
 		"for i := 0; i < n; i++ {":            "for i:=0;i<n;i++{",
 		"x\u00a0:= 1\r":                       "x:=1",
