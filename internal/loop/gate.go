@@ -139,16 +139,17 @@ func Reusable(run record.Run) bool {
 	if run.Kind != "review" || run.DryRun {
 		return false
 	}
-	answered := map[string]bool{}
-	for _, s := range run.Steps { // the last attempt of a seat counts
-		if s.Role == "reviewer" {
-			answered[s.Seat] = s.Status == record.OK && s.Verdict != ""
+	asked, missing := map[string]bool{}, map[string]bool{}
+	for _, s := range run.Steps {
+		if s.Role != "reviewer" {
+			continue
+		}
+		asked[s.Seat] = true
+		if s.Status == record.OK && s.Verdict != "" { // the last attempt of a seat counts
+			delete(missing, s.Seat)
+		} else {
+			missing[s.Seat] = true
 		}
 	}
-	for _, valid := range answered {
-		if !valid {
-			return false
-		}
-	}
-	return len(answered) > 0
+	return len(asked) > 0 && len(missing) == 0
 }
