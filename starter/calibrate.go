@@ -230,7 +230,7 @@ func (a *app) printCalibration(d calibrationDocument) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	a.print("\n%d cases (%s); needed: precision %.2f, recall %.2f", len(d.Cases), d.CasesDigest[:min(len(d.CasesDigest), 19)], d.Thresholds["precision"], d.Thresholds["recall"])
+	a.print("\ncases: %d (%s); needed: precision %.2f, recall %.2f", len(d.Cases), d.CasesDigest[:min(len(d.CasesDigest), 19)], d.Thresholds["precision"], d.Thresholds["recall"])
 	for _, s := range d.Seats {
 		a.printList(s.Seat+" missed", s.Missed)
 		a.printList(s.Seat+" raised beside every fault", s.False)

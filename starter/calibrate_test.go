@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -187,4 +188,43 @@ func TestASubstitutionNeedsItsOwnMeasurement(t *testing.T) {
 	got = c.run("", "run", "--config", "sub.yaml", "r")
 	require.NotContains(t, got.err, "calibrated")
 	require.True(t, strings.Contains(got.err, "not on PATH"), got.err)
+}
+
+// TestTheTableOfACalibration: figures with what they are shares of, then each thing that went wrong.
+func TestTheTableOfACalibration(t *testing.T) {
+	c := newCLI(t)
+	p := &plan{}
+	p.config.Host.StateDir = c.state().StateDir()
+	p.config.Calibration.MinPrecision, p.config.Calibration.MinRecall = 0.7, 0.7
+	cases := []labelled{{Case: calibration.Case{Name: "one", Digest: "sha256:0123456789ab", Expected: []calibration.Expectation{{Path: "a.go", From: 3, To: 3, Lens: "tests", Severity: review.High}}}}}
+	engine := calibration.Engine{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: "default"}
+	place := func(path string) []calibration.Finding {
+		return []calibration.Finding{{Severity: review.High, Title: "wrong", Places: []review.Evidence{{Path: path, Line: 3}}}}
+	}
+	var out bytes.Buffer
+	a := &app{out: &out, err: &out}
+	err := a.conclude(p, cases, []calibration.Answer{
+		{Case: "one", Seat: "good", Lens: "tests", Engine: engine, Reported: "gpt-9", Findings: place("a.go")},
+		{Case: "one", Seat: "bad", Lens: "tests", Engine: engine, Findings: place("b.go")},
+	}, false)
+	require.Equal(t, exitFailed, explain(&out, err))
+	for _, line := range []string{
+		`good +tests +codex:gpt-9 +1\.00 \(1/1\) +1\.00 \(1/1\) +calibrated`,
+		`bad +tests +codex:default +0\.00 \(0/1\) +0\.00 \(0/1\) +recall 0\.00 is below 0\.70`,
+		`LENS +PRECISION +RECALL\s+tests +0\.50 \(1/2\) +0\.50 \(1/2\)`,
+		`cases: 1 \(sha256:`, `bad missed: one: a\.go:3`, `bad raised beside every fault: one: b\.go:3 wrong`, `kept in .*calibration\.json`,
+	} {
+		require.Regexp(t, line, out.String())
+	}
+	out.Reset()
+	require.NoError(t, a.conclude(p, cases, []calibration.Answer{{Case: "one", Seat: "good", Lens: "tests", Engine: engine, Findings: place("a.go")}}, true))
+	var doc calibrationDocument
+	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
+	require.InDelta(t, 1.0, *doc.Seats[0].Recall, 1e-9)
+	require.True(t, doc.Seats[0].Calibrated)
+
+	p.flags.dryRun = true
+	out.Reset()
+	require.NoError(t, a.conclude(p, cases, []calibration.Answer{{Case: "one", Seat: "stub", Lens: "tests"}}, false), "nothing was measured, so nothing failed")
+	require.Contains(t, out.String(), "nothing is kept")
 }
