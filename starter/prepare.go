@@ -169,6 +169,10 @@ func (p *plan) readConstraints(context.Context, *cobra.Command) error {
 		if err != nil {
 			return usage("name a readable file", "--constraint: %v", err)
 		}
+		// Reviewers read it word for word, so it may decide no review either.
+		if found := steeringIn(promptText{file: path, text: text}); len(found) > 0 {
+			return errors.Join(found...)
+		}
 		p.constraints = append(p.constraints, constraint{name: path, text: text})
 	}
 	return nil
