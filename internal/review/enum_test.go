@@ -13,6 +13,12 @@ func TestZeroValuesAcceptNothing(t *testing.T) {
 	require.Equal(t, "invalid", Severity(0).String())
 	require.Equal(t, "invalid", FindingKind(0).String())
 	require.Equal(t, "invalid", RecheckStatus(0).String())
+	require.Equal(t, "invalid", rulingWords.of(ruling(0)))
+	require.Equal(t, "invalid", fixWords.of(fixStatus(0)))
+	require.Equal(t, rulingInvalid, rulingWords.find("abort"))
+	require.Equal(t, fixInvalid, fixWords.find("done"))
+	require.False(t, Confirmation{}.Refuted())
+	require.Equal(t, relation(0), apart)
 	require.Equal(t, "invalid", Verdict(9).String())
 	require.Equal(t, "invalid", Severity(-1).String())
 }

@@ -57,7 +57,7 @@ func readTitle(s string) titleWords {
 			for _, piece := range ideographs(part) {
 				for _, canonical := range meaningsOf(piece) {
 					words = append(words, canonical)
-					if named && !generic[canonical] {
+					if named && canonical != "" {
 						proper = append(proper, canonical)
 					}
 				}
