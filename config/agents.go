@@ -78,6 +78,9 @@ func checkAgent(a Agent, e agentEntry) error {
 		}
 		return Problem{What: fmt.Sprintf("%s.adapter: unknown adapter %q", prefix, a.Adapter), Remedy: oneOf(a.Adapter, kinds)}
 	}
+	if a.Adapter == agent.CommandName && len(a.Args) > 0 {
+		return Problem{What: prefix + ".args: a program of its own has argv only", Remedy: "add the arguments to argv"}
+	}
 	if a.Adapter != agent.CommandName {
 		if a.Adapter != e.Name {
 			return Problem{What: fmt.Sprintf("%s.adapter: %s cannot be renamed", prefix, a.Adapter), Remedy: "configure it under agents." + a.Adapter}

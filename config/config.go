@@ -136,6 +136,8 @@ type Agent struct {
 	Bin   string
 	Model string
 	Env   []string
+	// Args are more arguments for the program, before ours.
+	Args []string
 	// Argv and Result (stdout or file) belong to the command adapter.
 	Argv   []string
 	Result string

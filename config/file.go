@@ -57,6 +57,7 @@ type agentEntry struct {
 	Bin      string         `yaml:"bin"`
 	Model    string         `yaml:"model"`
 	Env      []string       `yaml:"-"`
+	Args     []string       `yaml:"args"`
 	Argv     []string       `yaml:"argv"`
 	Result   string         `yaml:"result"`
 	Identity *identityEntry `yaml:"identity"`
@@ -70,7 +71,7 @@ type identityEntry struct {
 
 var (
 	seatFields     = []string{"adapter", "model", "lens", "skippable", "substitutions", "evidence_paths"}
-	agentFields    = []string{"adapter", "bin", "model", "env", "argv", "result", "identity"}
+	agentFields    = []string{"adapter", "bin", "model", "env", "args", "argv", "result", "identity"}
 	identityFields = []string{"provider", "model_family", "model"}
 )
 

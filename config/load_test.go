@@ -216,6 +216,7 @@ func TestBadInput(t *testing.T) {
 		{"command without argv", given{user: "agents:\n  m: {adapter: command}\n"}, []string{"user.yaml:2", "agents.m", "argv"}},
 		{"command without identity", given{user: "agents:\n  m: {adapter: command, argv: [x]}\n"}, []string{"agents.m", "identity"}},
 		{"bad result", given{user: "agents:\n  m: {adapter: command, argv: [x], result: stdot}\n"}, []string{"agents.m.result", "stdout"}},
+		{"args beside argv", given{user: "agents:\n  m: {adapter: command, argv: [x], args: [y], identity: {provider: p, model_family: f, model: m}}\n"}, []string{"agents.m.args", "argv"}},
 		{"command not configured", given{args: []string{"--implementer", "command"}}, []string{"agents.command"}},
 		{"agents in the repository", given{repo: "agents:\n  codex: {bin: ./evil}\n"}, []string{"conclave.yaml:1: agents may not be set by a repository", "config.yaml"}},
 		{"store in the repository", given{repo: "store: /x\n"}, []string{"conclave.yaml:1: store may not", "--config"}},

@@ -135,6 +135,9 @@ func (l *loading) agent(a Agent, e agentEntry) Agent {
 	if e.Env != nil {
 		a.Env = e.Env
 	}
+	if e.Args != nil {
+		a.Args = e.Args
+	}
 	if id := e.Identity; id != nil {
 		a.Provider, a.ModelFamily, a.IdentityModel = cmp.Or(id.Provider, a.Provider), cmp.Or(id.ModelFamily, a.ModelFamily), cmp.Or(id.Model, a.IdentityModel)
 	}

@@ -14,6 +14,7 @@ func (h Host) AgentSettings(environ []string) agent.Settings {
 	s := agent.Settings{
 		Binaries: map[string]string{}, Commands: map[string]agent.CommandSettings{}, Environ: environ,
 		ExtraEnv: map[string]map[string]string{}, Identities: map[string]agent.Identity{},
+		ExtraArgs: map[string][]string{},
 	}
 	for name, a := range h.Agents {
 		id := agent.Identity{Adapter: name, Provider: a.Provider, ModelFamily: a.ModelFamily, Model: a.IdentityModel}
@@ -28,6 +29,9 @@ func (h Host) AgentSettings(environ []string) agent.Settings {
 			s.Commands[name] = agent.CommandSettings{Argv: argv, ResultFile: a.Result == "file", Identity: id}
 		} else if a.Provider+a.ModelFamily+a.IdentityModel != "" {
 			s.Identities[name] = id
+		}
+		if len(a.Args) > 0 {
+			s.ExtraArgs[name] = a.Args
 		}
 		if extra := variables(a.Env, environ); len(extra) > 0 {
 			s.ExtraEnv[name] = extra

@@ -11,7 +11,7 @@ import (
 
 const mine = `
 agents:
-  codex: {bin: /usr/bin/codex, env: [KEY, MISSING, MODE=fast], identity: {provider: azure}}
+  codex: {bin: /usr/bin/codex, env: [KEY, MISSING, MODE=fast], args: [-c, model_provider=azure], identity: {provider: azure}}
   mine:
     adapter: command
     argv: [tool, "{prompt}"]
@@ -30,6 +30,7 @@ func TestAgentSettings(t *testing.T) {
 	require.Equal(t, agent.CommandSettings{Argv: []string{"tool", "{prompt}"}, ResultFile: true,
 		Identity: agent.Identity{Adapter: "mine", Provider: "acme", ModelFamily: "f", Model: "m1"}}, s.Commands["mine"])
 	require.Equal(t, environ, s.Environ)
+	require.Equal(t, map[string][]string{"codex": {"-c", "model_provider=azure"}}, s.ExtraArgs)
 
 	identify, err := c.Identify(s)
 	require.NoError(t, err)

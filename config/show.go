@@ -125,7 +125,7 @@ func (l *loading) agentLines(name string, a Agent) []Effective {
 	var lines []Effective
 	for _, field := range []struct{ key, value, origin string }{
 		{"adapter", a.Adapter, origin}, {"bin", a.Bin, binOrigin}, {"model", a.Model, origin},
-		{"env", strings.Join(names, ","), origin}, {"argv", strings.Join(a.Argv, " "), origin},
+		{"env", strings.Join(names, ","), origin}, {"args", strings.Join(a.Args, " "), origin}, {"argv", strings.Join(a.Argv, " "), origin},
 		{"provider", a.Provider, origin}, {"model_family", a.ModelFamily, origin},
 	} {
 		if field.value != "" && (field.key != "adapter" || a.Adapter != name) {

@@ -52,7 +52,7 @@ func (claude) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	if err != nil {
 		return Invocation{}, err
 	}
-	args := []string{"-p", "--output-format", "stream-json", "--verbose"}
+	args := append(s.args(t.Target.Adapter, "-p"), "--output-format", "stream-json", "--verbose")
 	if m := modelFlag(t.Target); m != "" {
 		args = append(args, "--model", m)
 	}

@@ -42,10 +42,10 @@ func (codex) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 		return Invocation{}, err
 	}
 	last := filepath.Join(filepath.Clean(t.Scratch), "last-message.txt")
-	args := []string{
-		"exec", "--json", "--color", "never", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules",
+	args := append(s.args(t.Target.Adapter, "exec"),
+		"--json", "--color", "never", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules",
 		"-C", filepath.Clean(t.Workspace), "-o", last,
-	}
+	)
 	switch {
 	case s.CLISandbox == CLISandboxOff:
 		args = append(args, "--sandbox", "danger-full-access")

@@ -66,7 +66,7 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 		Path: path, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
 		Env: blank(environment(t, s, g.Variables(), geminiFixed), geminiBlank),
 	}
-	args := []string{"-o", "stream-json", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none"}
+	args := append(s.args(t.Target.Adapter), "-o", "stream-json", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none")
 	switch {
 	case !t.Writing:
 		policy := filepath.Join(filepath.Clean(t.Scratch), "gemini-reader.toml")

@@ -74,7 +74,7 @@ func (o opencode) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	if err != nil {
 		return Invocation{}, err
 	}
-	args := []string{"run", "--pure", "--format", "json", "--agent", "build"}
+	args := append(s.args(t.Target.Adapter, "run"), "--pure", "--format", "json", "--agent", "build")
 	if m := modelFlag(t.Target); m != "" {
 		args = append(args, "-m", m)
 	}

@@ -18,12 +18,19 @@ type Settings struct {
 	Environ []string
 	// ExtraEnv are variables by adapter (agents.<name>.env); they win over Environ.
 	ExtraEnv map[string]map[string]string
+	// ExtraArgs are arguments by adapter (agents.<name>.args). They stand before ours, which thus win.
+	ExtraArgs map[string][]string
 	// Identities override parts of the adapters' identities; empty fields change nothing.
 	Identities map[string]Identity
 	// Families come before the built-in table of model names.
 	Families []Family
 	// CLISandbox says whether the agents' own sandboxes are used; ours comes with issue 5.
 	CLISandbox CLISandbox
+}
+
+// args are the first arguments of an adapter's program: those given, then those of the configuration.
+func (s Settings) args(adapter string, first ...string) []string {
+	return append(first, s.ExtraArgs[adapter]...)
 }
 
 // CLISandbox is the use of an agent's own sandbox.
