@@ -48,6 +48,8 @@ var recorded = map[string]record.Stop{
 	"full-fixed-by-update":              record.Converged,
 	"full-size-and-budget-asked":        record.Converged,
 	"full-cancelled-while-waiting":      record.Cancelled,
+	"full-ruled-after-a-failed-fix":     record.Ruled,
+	"full-ruled-by-a-deadline":          record.Ruled,
 	"review-that-blocks":                record.MaxIters,
 }
 
@@ -154,7 +156,7 @@ func TestRecordedHistoriesCoverTheCommands(t *testing.T) {
 	}
 	for _, want := range []string{
 		"PrepareRun", "RunTurn", "Verify", "Land", "WriteBundle",
-		"ActivityTaskCompleted", "ActivityTaskCancelRequested", "TimerStarted", "TimerFired",
+		"ActivityTaskCompleted", "ActivityTaskCancelRequested", "TimerStarted", "TimerFired", "TimerCanceled",
 		"WorkflowExecutionSignaled", "WorkflowExecutionCancelRequested", "UpsertWorkflowSearchAttributes",
 		"WorkflowExecutionContinuedAsNew", "WorkflowExecutionCompleted", "WorkflowExecutionUpdateAccepted", "WorkflowExecutionUpdateCompleted",
 	} {

@@ -104,7 +104,9 @@ func (r *reviewLoop) wait(ctx workflow.Context) {
 	}
 	woken, err := true, error(nil)
 	if options.Timeout > 0 {
-		woken, err = workflow.AwaitWithOptions(ctx, options, awake)
+		waiting, enough := workflow.WithCancel(ctx) // else the timer would go off later, for nothing
+		woken, err = workflow.AwaitWithOptions(waiting, options, awake)
+		enough()
 	} else {
 		err = workflow.Await(ctx, awake)
 	}

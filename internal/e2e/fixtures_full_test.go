@@ -24,6 +24,8 @@ var fullSituations = []situation{
 	{"full-fixed-by-update", fixedByUpdate},
 	{"full-size-and-budget-asked", sizeAndBudgetAsked},
 	{"full-cancelled-while-waiting", cancelledWhileWaiting},
+	{"full-ruled-after-a-failed-fix", ruledAfterAFailedFix},
+	{"full-ruled-by-a-deadline", ruledByADeadline},
 	{"review-that-blocks", func(l *lab) []*historypb.History {
 		l.git("checkout", "-qb", "feature")
 		l.commit("Add Sum", map[string]string{"calc.go": flawed})
