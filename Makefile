@@ -12,7 +12,7 @@ RACE := $(if $(CC_FOUND),-race,)
 export CONCLAVE_TEST_DEVSERVER := $(CURDIR)/bin/devserver
 export CONCLAVE_TEST_BIN := $(CURDIR)/bin
 
-.PHONY: build demo test test-devserver property fuzz bench chaos lint fixtures clean
+.PHONY: build demo test test-agents test-devserver property fuzz bench chaos lint fixtures clean
 
 build: bin/devserver ## bin/starter, bin/worker, bin/devserver
 	$(GO) build -o bin/ ./starter ./worker ./tools/scriptagent
@@ -33,6 +33,10 @@ test: build ## all tests of the main module, end to end included
 	@echo "race detector: $(if $(RACE),on,off (no C compiler found))"
 	$(GO) test $(RACE) $(TESTFLAGS) -timeout 25m ./...
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run Linear ./internal/review)
+
+test-agents: build ## the real agent programs, from npm, against a scripted model server
+	@bash tools/agents/install.sh
+	CONCLAVE_TEST_AGENTS=$(CURDIR)/tools/agents/node_modules/.bin $(GO) test -count=1 -v -timeout 30m $(TESTFLAGS) ./internal/realagents
 
 test-devserver: ## the tests of the local server's own module
 	cd tools/devserver && GOFLAGS="$(GOFLAGS) -trimpath" $(GO) test $(TESTFLAGS) ./...
