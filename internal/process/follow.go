@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -101,6 +102,9 @@ func (f *follower) note(r report) {
 		f.failed = &r
 	case eventEnded:
 		f.ended = true
+		if r.Never {
+			f.failed, r.Code = &r, -1
+		}
 		f.res.ExitCode, f.res.Signal, f.res.Duration = r.Code, r.Signal, time.Since(f.began)
 		f.deaf()
 		f.resort = time.After(lastResort)
@@ -189,6 +193,14 @@ func (t *turn) startFailure(r report) string {
 		return fmt.Sprintf("%s: there is no program %s; install it, or name another one", s.Name, s.Path)
 	case err == nil && info.IsDir():
 		return fmt.Sprintf("%s: %s is a folder, not a program", s.Name, s.Path)
+	}
+	if r.Never {
+		r.Text = "the sandbox did not start it: " + strings.TrimSpace(StderrTail(s.Stderr, 1<<10))
+		for text, errno := range map[string]syscall.Errno{"No such file or directory": syscall.ENOENT, "Permission denied": syscall.EACCES} {
+			if strings.Contains(r.Text, "execvp") && strings.HasSuffix(r.Text, text) {
+				r.Errno = int(errno)
+			}
+		}
 	}
 	switch syscall.Errno(r.Errno) {
 	case syscall.EACCES:

@@ -107,8 +107,9 @@ func launch(s Spec, onLine func([]byte) error) (_ *turn, err error) {
 func (t *turn) job() job {
 	s := t.spec
 	return job{
-		Name: s.Name, Path: []byte(s.Path), Args: bytesOf(s.Args), Env: bytesOf(s.Env), Dir: []byte(s.Dir), Mark: t.mark,
+		Name: s.Name, Path: []byte(s.Path), Args: bytesOf(s.Args), Env: bytesOf(s.Sandbox.Environ(s.Env)), Dir: []byte(s.Dir), Mark: t.mark,
 		StopSignal: int(s.StopSignal), GraceMillis: s.Grace.Milliseconds(), RegistryDir: s.RegistryDir, Labels: s.Labels,
+		Sandbox: s.Sandbox,
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"conclave/internal/sandbox"
 )
 
 // Defaults of a Spec.
@@ -36,6 +38,9 @@ type Spec struct {
 	Stdin  string // file to read from; "" is /dev/null
 	Stdout string // file that gets all bytes of standard output; replaced by a fresh one
 	Stderr string // file that gets all bytes of standard error; replaced by a fresh one
+
+	// Sandbox contains the command and everything it starts; nil is none.
+	Sandbox *sandbox.Confinement
 
 	StopSignal syscall.Signal // first signal of a stop; 0 is SIGTERM
 	Grace      time.Duration  // from StopSignal to SIGKILL of the tree; 0 is DefaultGrace

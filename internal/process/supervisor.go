@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"conclave/internal/sandbox"
 )
 
 // unkillable is how long the supervisor tries to get rid of a tree (uninterruptible sleep, another user's process).
@@ -57,6 +59,7 @@ type supervisor struct {
 	ended   bool      // the command is reaped
 	empty   bool      // there are no children
 	killing bool      // everything is to die
+	status  *os.File  // where bubblewrap says that the command ran
 	known   []process // seen below the command before the stop; needed where orphans are not ours
 
 	grace, again, giveUp <-chan time.Time // nil until they are started
@@ -128,12 +131,15 @@ func (s *supervisor) fail(err error, what string) int {
 func (s *supervisor) start() (int, error) {
 	argv := append([]string{string(s.job.Path)}, texts(s.job.Args)...)
 	env := append(texts(s.job.Env), MarkVariable+"="+s.job.Mark)
-	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
-		Dir:   string(s.job.Dir),
-		Env:   env,
-		Files: []uintptr{fdStdin, fdStdout, fdStderr},
-		Sys:   commandAttributes(),
-	})
+	var pid int
+	var err error
+	if s.job.Sandbox != nil {
+		pid, err = s.startConfined(env)
+	} else {
+		pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+			Dir: string(s.job.Dir), Env: env, Files: []uintptr{fdStdin, fdStdout, fdStderr}, Sys: commandAttributes(),
+		})
+	}
 	for _, fd := range []int{fdStdin, fdStdout, fdStderr} {
 		_ = unix.Close(fd)
 	}
@@ -270,8 +276,16 @@ func (s *supervisor) take(r reaping) bool {
 	} else if r.status.Signaled() {
 		end.Signal = unix.SignalName(r.status.Signal())
 	}
+	if s.bubblewrapped() {
+		end = translated(end)
+		end.Never = s.neverRan() && s.grace == nil && !s.killing
+	}
 	_ = s.reports.Encode(end)
 	return true
+}
+
+func (s *supervisor) bubblewrapped() bool {
+	return s.job.Sandbox != nil && s.job.Sandbox.Kind == sandbox.Bubblewrap
 }
 
 // signalCommand sends the adapter's first signal to the command's group, of which the command is the leader.
@@ -282,7 +296,15 @@ func (s *supervisor) signalCommand() {
 	if !emptyMeansGone {
 		s.known = descendants(listProcesses(), os.Getpid())
 	}
-	_ = syscall.Kill(-s.pid, syscall.Signal(s.job.StopSignal))
+	group := s.pid
+	if s.bubblewrapped() { // at a signal of its own it would kill the command at once
+		var started bool
+		if group, started = s.confinedGroup(); !started {
+			s.kill()
+			return
+		}
+	}
+	_ = syscall.Kill(-group, syscall.Signal(s.job.StopSignal))
 }
 
 func (s *supervisor) sweep() {

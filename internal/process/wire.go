@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"conclave/internal/sandbox"
 )
 
 // MarkVariable is added to the command's environment with a value of its own per turn. When a supervisor itself was
@@ -50,6 +52,8 @@ type job struct {
 	GraceMillis int64             `json:"graceMillis"`
 	RegistryDir string            `json:"registryDir"`
 	Labels      map[string]string `json:"labels"`
+
+	Sandbox *sandbox.Confinement `json:"sandbox,omitempty"`
 }
 
 // report is what the supervisor tells: first started or failed, then ended, at last done.
@@ -60,7 +64,8 @@ type report struct {
 	Signal string `json:"signal,omitempty"`
 	Errno  int    `json:"errno,omitempty"`
 	Text   string `json:"text,omitempty"`
-	Left   []int  `json:"left,omitempty"` // processes that could not be killed
+	Left   []int  `json:"left,omitempty"`  // processes that could not be killed
+	Never  bool   `json:"never,omitempty"` // the sandbox ended before the command was started
 }
 
 // The events of a report.

@@ -1,0 +1,134 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// homeSecrets are what nobody reads below the home folder: keys, logins, histories, browsers' profiles.
+var homeSecrets = []string{
+	".ssh", ".gnupg", ".pki", ".age", ".config/age", ".config/sops", ".password-store", ".local/share/keyrings", ".local/share/kwalletd",
+	".aws", ".azure", ".config/gcloud", ".kube", ".oci", ".bluemix", ".fly", ".databrickscfg", ".snowflake", ".config/doctl", ".config/heroku",
+	".config/stripe", ".config/rclone", ".terraform.d/credentials.tfrc.json", ".terraformrc", ".vault-token", ".config/op", ".config/Bitwarden",
+	".docker/config.json", ".config/containers/auth.json", ".helm/repository", ".config/helm/registry",
+	".netrc", "_netrc", ".authinfo", ".authinfo.gpg", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli", ".config/hub",
+	".npmrc", ".yarnrc.yml", ".config/yarn", ".pypirc", ".config/pip", ".gem/credentials", ".cargo/credentials", ".cargo/credentials.toml",
+	".nuget/NuGet/NuGet.Config", ".composer/auth.json", ".config/composer/auth.json", ".m2/settings-security.xml", ".gradle/gradle.properties", ".sbt/.credentials", ".ivy2/.credentials",
+	".pgpass", ".my.cnf", ".mylogin.cnf", ".s3cfg", ".boto", ".huggingface", ".cache/huggingface/token", ".config/openai", ".kaggle", ".env", ".secrets",
+	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi",
+	".config/opera", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium", ".var/app", "snap",
+	".config/Code", ".config/Cursor", ".vscode-server", ".cursor-server", ".config/github-copilot", ".config/Signal", ".config/Slack", ".config/discord",
+	".local/share/TelegramDesktop", ".Xauthority", ".ICEauthority", ".bash_history", ".zsh_history", ".python_history", ".node_repl_history",
+	".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo", ".local/share/fish/fish_history", ".config/conclave", ".local/share/conclave",
+}
+
+// systemSecrets are readable where the worker is root, and nobody's business.
+var systemSecrets = []string{
+	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/security/opasswd", "/etc/krb5.keytab",
+	"/etc/ssl/private", "/etc/pki/tls/private", "/etc/letsencrypt", "/etc/kubernetes", "/etc/rancher", "/etc/wireguard", "/etc/openvpn",
+	"/etc/NetworkManager/system-connections", "/etc/wpa_supplicant", "/etc/netplan", "/etc/cloud", "/etc/docker", "/etc/containers/auth.json",
+	"/etc/ssh", "/etc/conclave",
+}
+
+// system is what every program may read.
+var system = []string{
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix/store", "/gnu/store", "/snap", "/var/lib/snapd/snap", "/sys",
+}
+
+// named are files of the system that may lie elsewhere: name servers, zone, certificates.
+var named = []string{"/etc/resolv.conf", "/etc/localtime", "/etc/hosts", "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/alternatives/sh"}
+
+// certificates are the variables that name files or folders of certificates.
+var certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"}
+
+// cache is a folder of a tool below the home that builds fill.
+type cache struct {
+	path string
+	// tool makes the folder at its first use; where it is installed, we make it before.
+	tool string
+	// kept are below it and read-only: what is found there is executed or obeyed outside of the sandbox.
+	kept []string
+}
+
+var caches = []cache{
+	{path: ".cache", tool: "sh"},
+	{path: "go", tool: "go", kept: []string{"bin"}},
+	{path: ".npm", tool: "npm"},
+	{path: ".cargo", tool: "cargo", kept: []string{"bin", "env", "config", "config.toml"}},
+	{path: ".m2", tool: "mvn", kept: []string{"settings.xml"}},
+	{path: ".gradle", kept: []string{"init.d", "init.gradle"}},
+	{path: ".nuget/packages"}, {path: ".ivy2/cache"}, {path: ".pnpm-store"}, {path: ".local/share/pnpm/store"}, {path: ".yarn/berry"},
+	{path: ".bun/install/cache"}, {path: ".cpan"}, {path: ".stack"}, {path: ".cabal/packages"}, {path: ".hex"}, {path: ".mix"},
+}
+
+// cacheVariables name such folders elsewhere.
+var cacheVariables = []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_TARGET_DIR", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "CCACHE_DIR", "SCCACHE_DIR", "GRADLE_USER_HOME"}
+
+// StatePath is a place below the home where an agent keeps its login, sessions and settings.
+type StatePath struct {
+	Path string
+	// Content, where it is not empty, says that the path is a file, and what it holds when we have to make it.
+	Content string
+}
+
+// states are the agents' state paths below the home.
+var states = map[string][]StatePath{
+	"claude":   {{Path: ".claude"}, {Path: ".claude.json", Content: "{}\n"}, {Path: ".cache/claude-cli-nodejs"}},
+	"codex":    {{Path: ".codex"}},
+	"opencode": {{Path: ".local/share/opencode"}, {Path: ".config/opencode"}, {Path: ".local/state/opencode"}, {Path: ".cache/opencode"}},
+	"gemini":   {{Path: ".gemini"}},
+}
+
+// otherStates belong to agents that Conclave does not drive.
+var otherStates = []string{
+	".cursor", ".continue", ".aider.conf.yml", ".aider", ".config/aider", ".qwen", ".crush", ".config/crush", ".local/share/crush", ".config/goose",
+	".local/share/goose", ".codeium", ".config/amp", ".local/share/amp", ".factory", ".kiro", ".amazonq", ".local/share/amazon-q", ".copilot", ".roo", ".kilocode",
+}
+
+// StatePaths are the state paths of a built-in adapter, absolute; none for a program of the user's.
+func StatePaths(adapter, home string) []StatePath {
+	var out []StatePath
+	for _, s := range states[adapter] {
+		out = append(out, StatePath{Path: filepath.Join(home, s.Path), Content: s.Content})
+	}
+	return out
+}
+
+// hidden are the secrets of a home, with the state of every agent but those whose state paths are given.
+func hidden(home string, own []StatePath) []string {
+	var out []string
+	for _, name := range homeSecrets {
+		out = append(out, filepath.Join(home, name))
+	}
+	for _, name := range otherStates {
+		out = append(out, filepath.Join(home, name))
+	}
+	for adapter := range states {
+		for _, s := range StatePaths(adapter, home) {
+			if !isOwn(s.Path, own) {
+				out = append(out, s.Path)
+			}
+		}
+	}
+	return out
+}
+
+func isOwn(path string, own []StatePath) bool {
+	for _, s := range own {
+		if within(path, s.Path) || within(s.Path, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// valueOf is the last value of a variable.
+func valueOf(environ []string, name string) string {
+	value := ""
+	for _, e := range environ {
+		if k, v, ok := strings.Cut(e, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}
