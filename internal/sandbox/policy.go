@@ -72,15 +72,15 @@ func (p Policy) over(path string) (Rule, bool) {
 	return best, found
 }
 
-// Of is what the policy grants for a path without symbolic links.
+// Of is what the policy grants for a path without symbolic links. Below private /tmp nothing is what it is outside.
 func (p Policy) Of(path string) Access {
 	path = filepath.Clean(path)
 	for _, r := range p.Rules {
-		if r.Path == path {
+		if r.Path == path && r.Source == "" {
 			return r.Access
 		}
 	}
-	if r, ok := p.over(path); ok {
+	if r, ok := p.over(path); ok && r.Source == "" {
 		return r.Access
 	}
 	return Hidden
