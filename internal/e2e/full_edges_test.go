@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,4 +123,31 @@ func TestFindingsAreToldApart(t *testing.T) {
 	))
 	require.Equal(t, runrecord.Converged, run.Stop)
 	require.Len(t, run.Findings, 2)
+}
+
+// A diff that does not fit into a prompt is a file that the prompt names, for every kind of turn; a small fix is shown.
+func TestALongDiffIsAFileOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	script := repaired()
+	script[0].Shell = "mkdir -p vendor && seq 1 300000 > vendor/table.txt" // not counted, and part of the diff
+	kept := t.TempDir()
+	keep := func(name string) string { return "cp CONCLAVE_REVIEW.diff " + kept + "/" + name + " 2>/dev/null" }
+	l, run := full(t, 0, append(script,
+		step{Role: "review", Seat: "first", Shell: keep("first"), Review: blocked(offByOne())}, step{Role: "review", Seat: "final", Shell: keep("final"), Review: clean()},
+		step{Role: "review", Review: clean()}, step{Role: "confirm", Shell: keep("confirm"), Confirm: yes()},
+		step{Role: "recheck", Seat: "first", Shell: keep("recheck"), Recheck: all("addressed")}, step{Role: "recheck", Recheck: all("addressed")},
+	))
+	require.Equal(t, runrecord.Converged, run.Stop)
+	require.Equal(t, []string{"vendor/table.txt"}, run.Exempt)
+	for _, s := range run.Steps {
+		switch s.Turn + " " + s.Seat {
+		case "review first", "review final":
+			require.Contains(t, l.prompt(run, s), "CONCLAVE_REVIEW.diff", s.ID)
+			require.Contains(t, l.read(filepath.Join(kept, s.Seat)), "+300000\n", s.ID)
+		case "recheck first":
+			require.NotContains(t, l.prompt(run, s), "CONCLAVE_REVIEW.diff", s.ID)
+			require.Contains(t, part(l.prompt(run, s), "untrusted diff"), "i <= n")
+			require.NoFileExists(t, filepath.Join(kept, "recheck"))
+		}
+	}
 }
