@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"conclave/internal/agent"
+	"conclave/internal/price"
 	"conclave/internal/store"
 )
 
@@ -21,6 +22,8 @@ type Options struct {
 	Store    store.Store
 	StateDir string
 	Agents   agent.Settings
+	// Prices are what models cost, for engines that report tokens only.
+	Prices price.List
 	// Environ is the process environment that commands may inherit parts of.
 	Environ []string
 	// Client asks the workflow for its record; only source activities need it.

@@ -15,7 +15,7 @@ import (
 func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 	result := &loop.TurnResult{
 		Class: t.outcome.Class, Code: t.outcome.Code, Message: bounded(t.outcome.Message), Session: t.outcome.Session,
-		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.outcome.Usage.Record(), Sandbox: "none",
+		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: "none",
 	}
 	// The agent is gone; what it left is looked at even if the run is stopping.
 	ctx = context.WithoutCancel(ctx)
@@ -26,6 +26,15 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 		return result, err
 	}
 	return result, t.read(ctx, result)
+}
+
+// usage is what the turn consumed, with its cost: as the engine reported it, else by the prices of this worker.
+func (t *turn) usage() *record.Usage {
+	model := t.req.Target.Model
+	if t.outcome.Reported != nil && t.outcome.Reported.Model != "" {
+		model = t.outcome.Reported.Model
+	}
+	return t.Prices.Priced(t.outcome.Usage.Record(), model)
 }
 
 // read takes in the answer of a read-only turn. An answer that is not valid is none.

@@ -104,6 +104,8 @@ type PromptFile struct {
 // Host is what runs the loop: never part of a workflow's input.
 type Host struct {
 	Agents map[string]Agent
+	// Prices are what models cost here, the strongest first; PriceList adds those that are built in.
+	Prices []ModelPrice
 	// Sandbox is auto, required or off.
 	Sandbox string
 	// Store and StateDir are absolute folders.

@@ -35,6 +35,7 @@ type layer struct {
 	agents []agentEntry
 	// lenses and prompts are files by the name of a lens or a template.
 	lenses, prompts map[string]PromptFile
+	prices          []ModelPrice
 }
 
 // seatEntry is one entry of `seats`.
@@ -244,6 +245,8 @@ func (r *reader) section(name string, n *yaml.Node) {
 			r.seat(entry, k, v)
 		case "agents":
 			r.agent(entry, k, v)
+		case "prices":
+			r.price(entry, k, v)
 		}
 	})
 }

@@ -107,7 +107,7 @@ var keys = []key{
 }
 
 // sections are the structured keys.
-var sections = map[string]scope{"seats": policy, "models": policy, "lenses": policy, "prompts": policy, "agents": host}
+var sections = map[string]scope{"seats": policy, "models": policy, "lenses": policy, "prompts": policy, "agents": host, "prices": host}
 
 func keyNamed(name string) (key, bool) {
 	for _, k := range keys {
@@ -130,7 +130,7 @@ func names(prefix string) []string {
 		}
 	}
 	if prefix == "" {
-		found = append(found, "seats", "models", "lenses", "prompts", "agents")
+		found = append(found, "seats", "models", "lenses", "prompts", "agents", "prices")
 	}
 	return found
 }

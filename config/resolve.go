@@ -87,6 +87,7 @@ func (l *loading) host(c *Config) {
 		StateDir:  l.folder("state_dir", DefaultStateDir),
 	}
 	c.Host.Store = l.folder("store", func() (string, error) { return filepath.Join(c.Host.StateDir, "store"), nil })
+	c.Host.Prices = l.prices()
 	for _, file := range l.layers {
 		for _, entry := range file.agents {
 			c.Host.Agents[entry.Name] = l.agent(c.Host.Agents[entry.Name], entry)

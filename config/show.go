@@ -30,6 +30,9 @@ func (l *loading) effective(c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		c.effective = append(c.effective, Effective{Key: "models." + name, Value: c.Models[name], Origin: "files"})
 	}
+	for _, p := range c.Host.Prices {
+		c.effective = append(c.effective, Effective{Key: "prices." + p.Pattern, Value: p.shown(), Origin: p.Where})
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Host.Agents)) {
 		c.effective = append(c.effective, l.agentLines(name, c.Host.Agents[name])...)
 	}

@@ -65,7 +65,8 @@ func (c *carriage) connect(ctx context.Context, conf config.Config, target host.
 	c.entry.Namespace = c.conn.Target.Namespace
 	environ := os.Environ()
 	c.acts, err = activities.New(activities.Options{
-		Store: artifacts, StateDir: conf.Host.StateDir, Agents: conf.Host.AgentSettings(environ), Environ: environ, Client: c.conn.Client,
+		Store: artifacts, StateDir: conf.Host.StateDir, Agents: conf.Host.AgentSettings(environ), Prices: conf.Host.PriceList(),
+		Environ: environ, Client: c.conn.Client,
 	})
 	return err
 }

@@ -105,26 +105,3 @@ func codeOf(result TurnResult) string {
 	}
 	return "EFFECT_FAILED"
 }
-
-// sum adds the usage of a turn; a turn that reported none is counted as unknown.
-func sum(total, turn *record.Usage) *record.Usage {
-	out := record.Usage{}
-	if total != nil {
-		out = *total
-	}
-	if turn == nil {
-		out.Unknown++
-		return &out
-	}
-	out.InputTokens += turn.InputTokens
-	out.CachedTokens += turn.CachedTokens
-	out.OutputTokens += turn.OutputTokens
-	if turn.CostUSD != nil {
-		cost := *turn.CostUSD
-		if out.CostUSD != nil {
-			cost += *out.CostUSD
-		}
-		out.CostUSD = &cost
-	}
-	return &out
-}

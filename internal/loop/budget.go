@@ -16,7 +16,7 @@ type Spent struct {
 	Turns  int
 	// Unknown counts turns whose tokens nobody reported.
 	Unknown int
-	// CostUSD was reported by Priced turns; what others cost is unknown.
+	// CostUSD is known of Priced turns, as reported or by a price table; what others cost is unknown.
 	CostUSD float64
 	Priced  int
 	// Elapsed is time at work, without waiting for people.
@@ -53,6 +53,13 @@ func turnCost(s Spent) float64 {
 	return s.CostUSD / float64(s.Priced)
 }
 
+// unpriced counts the turns whose cost is unknown.
+func unpriced(s Spent) int { return max(s.Turns+s.Unknown-s.Priced, 0) }
+
+// chargedCost is what counts against the budget: what is known, and for each
+// turn of unknown cost the mean of the known ones.
+func chargedCost(s Spent) float64 { return s.CostUSD + float64(unpriced(s))*turnCost(s) }
+
 // Reserve says whether so many turns may begin together, with the budget
 // given 1+extended times. A batch fits whole or not at all.
 func (b Budget) Reserve(s Spent, turns, extended int) Left {
@@ -64,8 +71,12 @@ func (b Budget) Reserve(s Spent, turns, extended int) Left {
 		}
 	}
 	if limit := b.CostUSD * float64(times); b.CostUSD > 0 {
-		if need := float64(turns) * turnCost(s); s.CostUSD >= limit || s.CostUSD+need > limit {
-			why = append(why, fmt.Sprintf("$%.4f of $%.4f are used, %s may cost $%.4f more", s.CostUSD, limit, plural(turns, "turn"), need))
+		if used, need := chargedCost(s), float64(turns)*turnCost(s); used >= limit || used+need > limit {
+			text := fmt.Sprintf("$%.4f of $%.4f are used, %s may cost $%.4f more", used, limit, plural(turns, "turn"), need)
+			if n := unpriced(s); n > 0 {
+				text += fmt.Sprintf(" ($%.4f of it is assumed for %s of unknown cost)", used-s.CostUSD, plural(n, "turn"))
+			}
+			why = append(why, text)
 		}
 	}
 	if limit := b.Duration * time.Duration(times); b.Duration > 0 && s.Elapsed >= limit {
@@ -88,17 +99,10 @@ func (b Budget) bounds() bool { return b.Tokens > 0 || b.CostUSD > 0 || b.Durati
 func (p *Progress) spent(now time.Time) Spent {
 	s := Spent{Elapsed: now.Sub(p.Started) - p.waited(now)}
 	if u := p.Run.Usage; u != nil {
-		s.Tokens, s.Unknown = u.InputTokens+u.OutputTokens, u.Unknown
+		s.Tokens = u.InputTokens + u.OutputTokens
+		s.Turns, s.Priced, s.Unknown = u.Counts()
 		if u.CostUSD != nil {
 			s.CostUSD = *u.CostUSD
-		}
-	}
-	for _, step := range p.Run.Steps {
-		if step.Usage != nil {
-			s.Turns++
-			if step.Usage.CostUSD != nil {
-				s.Priced++
-			}
 		}
 	}
 	return s
@@ -115,6 +119,9 @@ func (p *Progress) spending(now time.Time) *record.Spending {
 		MaxTokens: b.Tokens, MaxCostUSD: b.CostUSD, Tokens: b.charged(s), AssumedTokens: b.assumed(s),
 		CostUSD: s.CostUSD, Extended: p.Desk.Extended,
 	}
+	if b.CostUSD > 0 {
+		out.UnpricedTurns = unpriced(s)
+	}
 	if b.Duration > 0 {
 		out.MaxDuration = b.Duration.String()
 	}
@@ -129,6 +136,9 @@ func (p *Progress) beforeDispatch(commands []convergence.Command, now time.Time)
 	turns := p.turnsOf(commands)
 	if turns == 0 || !p.in.Budget.bounds() {
 		return nil
+	}
+	if s := p.spent(now); p.in.Budget.CostUSD > 0 && s.Priced == 0 && unpriced(s) > 0 {
+		p.noteOnce("the budget of cost bounds nothing so far: no turn's cost is known, neither reported nor by a price (`prices` in the host configuration)")
 	}
 	left := p.in.Budget.Reserve(p.spent(now), turns, p.Desk.Extended)
 	if left.Fits {

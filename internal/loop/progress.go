@@ -186,6 +186,8 @@ func (p *Progress) Status(now time.Time) record.Status {
 func (p *Progress) Record(now time.Time) record.Run {
 	run := p.Run
 	run.Findings, run.Budget = p.dispositions(), p.spending(now)
+	run.UsageByRole = record.UsageBy(run.Steps, func(s record.Step) string { return s.Role })
+	run.UsageBySeat = record.UsageBy(run.Steps, func(s record.Step) string { return s.Seat })
 	if !run.Stop.Final() {
 		run.TotalMS = now.Sub(p.Started).Milliseconds()
 	}

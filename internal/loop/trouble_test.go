@@ -51,7 +51,7 @@ func TestTroubleThatStaysEndsTheRun(t *testing.T) {
 func TestUsageThatNobodyReportedIsUnknown(t *testing.T) {
 	w := newWorld(t, input(3))
 	require.Equal(t, loop.CallFinish, w.run())
-	require.Equal(t, &record.Usage{InputTokens: 10, Unknown: 2}, w.record().Usage)
+	require.Equal(t, &record.Usage{InputTokens: 10, Unknown: 2, Turns: 1, Unpriced: 1}, w.record().Usage)
 	require.Nil(t, w.record().Steps[2].Usage)
 }
 

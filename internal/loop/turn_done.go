@@ -18,8 +18,8 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 	p.checkIdentity(call, &result)
 	p.receipt(call, result)
 	if again := p.again(call, result); again != nil {
-		if result.Usage != nil { // what a failed try consumed was paid too
-			p.Run.Usage = sum(p.Run.Usage, result.Usage)
+		if result.Usage != nil { // what a failed try consumed was paid too; a refused one consumed nothing
+			p.paid(p.step(call.Step), result)
 		}
 		return again
 	}
@@ -64,15 +64,26 @@ func identity(e record.Engine) map[string]string {
 func (p *Progress) finishStep(call Call, result TurnResult, now time.Time) *record.Step {
 	step := p.step(call.Step)
 	step.Class, step.Code, step.Message = result.Class, result.Code, result.Message
-	step.Identity.Reported, step.Usage, step.Sandbox = result.Reported, result.Usage, result.Sandbox
+	step.Identity.Reported, step.Sandbox, step.Session = result.Reported, result.Sandbox, result.Session
 	step.Verdict, step.Stats, step.Artifacts = result.Verdict, result.Stats, result.Artifacts
 	step.Tree = result.Snapshot.Tree
 	step.Attempts = result.Attempt + call.Turn.Try - 1
 	step.DurationMS = now.Sub(p.Started).Milliseconds() - step.StartedMS
 	step.Status = statusOf(result.Class)
 	p.Run.Notes = append(p.Run.Notes, result.Notes...)
-	p.Run.Usage = sum(p.Run.Usage, result.Usage)
+	p.paid(step, result)
 	return step
+}
+
+// paid adds what a try consumed to its step and to the run. What nobody
+// reported is unknown, and makes an unknown part of a sum.
+func (p *Progress) paid(step *record.Step, result TurnResult) {
+	p.Run.Usage = record.Sum(p.Run.Usage, result.Usage)
+	if step.Usage == nil {
+		step.Usage = result.Usage
+	} else {
+		step.Usage = record.Sum(step.Usage, result.Usage)
+	}
 }
 
 func (p *Progress) designDone(step *record.Step, result TurnResult) {

@@ -43,6 +43,9 @@ type Run struct {
 	Refused    []RefusedRuling `json:"refused_rulings"`
 	Changed    []Change        `json:"changed"`
 	Usage      *Usage          `json:"usage"`
+	// UsageByRole and UsageBySeat are the sums by a step's role, and by the seat of those that have one.
+	UsageByRole map[string]Usage `json:"usage_by_role,omitempty"`
+	UsageBySeat map[string]Usage `json:"usage_by_seat,omitempty"`
 	// TotalMS is wall time from the workflow's start, in milliseconds.
 	TotalMS int64 `json:"total_ms"`
 	// StartedAt is RFC 3339, from the workflow's clock.
@@ -94,9 +97,11 @@ type Spending struct {
 	MaxCostUSD  float64 `json:"max_cost_usd,omitempty"`
 	MaxDuration string  `json:"max_duration,omitempty"`
 	// Tokens counts reported and assumed tokens; AssumedTokens those of turns that reported none.
-	Tokens        int64   `json:"tokens"`
-	AssumedTokens int64   `json:"assumed_tokens,omitempty"`
+	Tokens        int64 `json:"tokens"`
+	AssumedTokens int64 `json:"assumed_tokens,omitempty"`
+	// CostUSD is what is known of the cost; UnpricedTurns counts the turns whose cost is unknown.
 	CostUSD       float64 `json:"cost_usd"`
+	UnpricedTurns int     `json:"unpriced_turns,omitempty"`
 	// Extended counts how often a person gave the same amount once more.
 	Extended int `json:"extended,omitempty"`
 }
@@ -136,6 +141,9 @@ type Step struct {
 	// Attempts counts tries of the step, lost workers included; at least 1 once it ran.
 	Attempts int    `json:"attempts"`
 	Sandbox  string `json:"sandbox,omitempty"`
+	// Session is the engine's own name of the conversation; Resumed says that the turn went on with an earlier one.
+	Session string `json:"session,omitempty"`
+	Resumed bool   `json:"resumed_session,omitempty"`
 	// Tree is the workspace's git tree after a writing step.
 	Tree string `json:"tree,omitempty"`
 	// Stats of what the step changed, for writing steps.
@@ -186,16 +194,22 @@ type Identity struct {
 	Reported  *Engine `json:"reported,omitempty"`
 }
 
-// Usage is what a turn consumed as its engine reported it. A nil Usage is
-// unknown, which is not zero.
+// Usage is what a turn consumed as its engine reported it, or what several did.
+// A nil Usage is unknown, which is not zero.
 type Usage struct {
 	InputTokens  int64 `json:"input_tokens"`
 	CachedTokens int64 `json:"cached_tokens"`
 	OutputTokens int64 `json:"output_tokens"`
-	// CostUSD is nil when the engine reports no cost.
+	// CostUSD is nil when the cost is unknown; in a sum it leaves out the turns that Unpriced counts.
 	CostUSD *float64 `json:"cost_usd,omitempty"`
+	// Priced says that the cost, or a part of it, is computed by a price table and not reported.
+	Priced bool `json:"priced,omitempty"`
 	// Unknown counts the turns in a sum whose usage nobody reported.
 	Unknown int `json:"unknown_turns,omitempty"`
+	// Turns counts the turns in a sum that reported their usage; 0 is a single turn.
+	Turns int `json:"turns,omitempty"`
+	// Unpriced counts those of Turns whose cost is unknown.
+	Unpriced int `json:"unpriced_turns,omitempty"`
 }
 
 // Stats counts changed files and lines.

@@ -81,7 +81,11 @@ func twoIterations(s shelf) record.Run {
 			Evidence: []record.Place{{Path: "cache.go", Line: 12, EndLine: 14}}, Disposition: "addressed", RaisedBy: []string{"codex"},
 		}},
 		Changed: []record.Change{{Path: "cache.go", Added: 30, Status: "added"}, {Path: "a\tb\n# forged.go", Added: 1, Removed: 2, Status: "modified"}, {Path: "logo.png", Status: "added", Binary: true}},
-		Usage:   &record.Usage{InputTokens: 2400, CachedTokens: 1600, OutputTokens: 600, Unknown: 4}, TotalMS: 187_000, StartedAt: "2026-01-02T03:04:05Z",
+		UsageByRole: map[string]record.Usage{
+			"implementer": {InputTokens: 2400, CachedTokens: 1600, OutputTokens: 600, CostUSD: pointer(0.0842), Priced: true, Turns: 2}, "reviewer": {Unknown: 4},
+		},
+		UsageBySeat: map[string]record.Usage{"codex": {Unknown: 2}, "claude": {Unknown: 2}},
+		Usage:       &record.Usage{InputTokens: 2400, CachedTokens: 1600, OutputTokens: 600, CostUSD: pointer(0.0842), Priced: true, Turns: 2, Unknown: 4}, TotalMS: 187_000, StartedAt: "2026-01-02T03:04:05Z",
 		Notes: []string{"2 protected paths changed"}, LeftOut: []string{"notes.txt"},
 		Artifacts: map[string]artifact.Ref{"changes.diff": s.put("diff --git a/cache.go b/cache.go\n"), "design-contract.md": s.put("# Contract\n")},
 	}

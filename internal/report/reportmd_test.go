@@ -104,7 +104,7 @@ func TestReportOfABlockedDryRun(t *testing.T) {
 	require.Contains(t, report, "**stopped after 2 iterations (max-iters); not converged [dry run]**\n\n- verify fails: exit code 1\n- codex@security blocks: Body never closed\n")
 	require.NotContains(t, report, "within the limits", "the outcome has said so")
 	require.Contains(t, report, "| none: a stub answered (dry run) |")
-	require.Contains(t, report, "In all: unknown.")
+	require.Contains(t, report, "In all: tokens and cost unknown.")
 	require.Contains(t, report, "interrupted\n\nClass: `aborted`\n\n##", "the message adds nothing")
 	require.Contains(t, string(plan(run, nil)), "# Plan of run r (dry run)")
 }

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"conclave/internal/record"
 )
@@ -73,15 +75,37 @@ func engines(p *page, r record.Run) {
 			reported = "none: a stub answered (dry run)"
 		}
 		rows = append(rows, []string{
-			prose(s.ID), code(engine(s.Identity.Requested)), reported, prose(Tokens(s.Usage)), prose(s.Sandbox),
+			prose(s.ID), code(engine(s.Identity.Requested)), reported, prose(Tokens(s.Usage)), prose(Cost(s.Usage)), prose(s.Sandbox),
 		})
 	}
 	if len(rows) == 0 {
 		return
 	}
 	p.heading(2, "Engines and usage")
-	p.table([]string{"step", "requested", "reported", "tokens", "sandbox"}, rows)
-	p.paragraph("In all: %s.", Tokens(r.Usage))
+	p.table([]string{"step", "requested", "reported", "tokens", "cost", "sandbox"}, rows)
+	sums(p, r)
+}
+
+// sums tells what the run consumed by role and by seat, and in all.
+func sums(p *page, r record.Run) {
+	var rows [][]string
+	add := func(kind string, by map[string]record.Usage) {
+		for _, name := range slices.Sorted(maps.Keys(by)) {
+			u := by[name]
+			reported, _, unknown := u.Counts()
+			rows = append(rows, []string{kind + " " + prose(name), fmt.Sprint(reported + unknown), prose(Tokens(&u)), prose(Cost(&u))})
+		}
+	}
+	add("role", r.UsageByRole)
+	add("seat", r.UsageBySeat)
+	if len(rows) > 0 {
+		p.gap()
+		p.table([]string{"of", "turns", "tokens", "cost"}, rows)
+	}
+	p.paragraph("In all: %s.", Consumed(r.Usage))
+	if r.Usage != nil && r.Usage.Priced {
+		p.paragraph("Costs marked \"priced\" are computed from tokens by the price table of the worker; all others are what the engine reported.")
+	}
 }
 
 func warnings(p *page, r record.Run, missing []string) {

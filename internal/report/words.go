@@ -71,13 +71,34 @@ func Tokens(u *record.Usage) string {
 		return "unknown"
 	}
 	out := fmt.Sprintf("%d in (%d cached), %d out", u.InputTokens, u.CachedTokens, u.OutputTokens)
-	if u.CostUSD != nil {
-		out += fmt.Sprintf(", $%.4f", *u.CostUSD)
-	}
 	if u.Unknown > 0 {
 		out += fmt.Sprintf(", and %s of unknown usage", text.Count(u.Unknown, "turn"))
 	}
 	return out
+}
+
+// Cost says what it cost. Unknown is not zero, and a sum that leaves turns out says so.
+func Cost(u *record.Usage) string {
+	if u == nil || u.CostUSD == nil {
+		return "unknown"
+	}
+	out := fmt.Sprintf("$%.4f", *u.CostUSD)
+	if u.Priced {
+		out += " (priced)"
+	}
+	if left := u.Unpriced + u.Unknown; left > 0 {
+		out += fmt.Sprintf(", and %s of unknown cost", text.Count(left, "turn"))
+	}
+	return out
+}
+
+// Consumed is usage and cost in one line.
+func Consumed(u *record.Usage) string {
+	tokens := Tokens(u)
+	if tokens == "unknown" {
+		return "tokens and cost unknown"
+	}
+	return "tokens: " + tokens + "; cost: " + Cost(u)
 }
 
 func engine(e *record.Engine) string {

@@ -174,6 +174,9 @@ func summary(r record.Run) string {
 	if r.Stop != "" {
 		parts = append(parts, fmt.Sprintf("exit code %d", r.ExitCode))
 	}
+	if r.Usage != nil && !r.DryRun {
+		parts = append(parts, report.Consumed(r.Usage))
+	}
 	if spent := report.Spent(r.Budget); spent != "" {
 		parts = append(parts, "budget: "+spent)
 	}
