@@ -160,7 +160,7 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 	}
 	t.outcome = parser.Outcome(agent.ProcessEnd{
 		Code: end.ExitCode, Signal: end.Signal, Cause: string(end.Cause), Message: end.Message,
-		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: last, Limit: t.req.Timeout,
+		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: last, Limit: t.req.Timeout, SessionDir: inv.SessionDir,
 	})
 	return nil
 }

@@ -172,6 +172,7 @@ func (p *claudeParser) Outcome(end ProcessEnd) Outcome {
 	}
 	if f, bad := p.failure(end); bad {
 		f.apply(&o)
+		o.NoSession = strings.Contains(o.Message, "No conversation found")
 		return o
 	}
 	o.Class, o.Notes = record.ClassOK, p.notes(end)
@@ -180,7 +181,7 @@ func (p *claudeParser) Outcome(end ProcessEnd) Outcome {
 
 // failure judges in this order: what we did, the program's last word, its death without one.
 func (p *claudeParser) failure(end ProcessEnd) (failure, bool) {
-	now := p.clock()
+	now := timeOf(p.now)
 	if f, ours := oursFirst(end, p.fatal, p.retry); ours {
 		return f, true
 	}
@@ -249,11 +250,4 @@ func (p *claudeParser) notes(end ProcessEnd) []string {
 		notes = append(notes, fmt.Sprintf("%d tool calls were refused", n))
 	}
 	return notes
-}
-
-func (p *claudeParser) clock() time.Time {
-	if p.now == nil {
-		return time.Now()
-	}
-	return p.now()
 }

@@ -151,7 +151,7 @@ func (p *geminiParser) Outcome(end ProcessEnd) Outcome {
 		o.Notes = append(o.Notes, "several models answered: "+strings.Join(models, ", "))
 	}
 	if p.refused > 0 {
-		o.Notes = append(o.Notes, plural(p.refused, "tool call")+" failed or refused")
+		o.Notes = append(o.Notes, refusals(p.refused))
 	}
 	return o
 }
@@ -188,11 +188,26 @@ func (p *geminiParser) lastError(end ProcessEnd) string {
 
 // diedEarly: TERM makes it end with exit code 0 and no result (measured), which is no success.
 func (p *geminiParser) diedEarly(end ProcessEnd, now time.Time) failure {
+	end.Stderr = geminiQuiet(end.Stderr)
 	f := died(end, geminiSignatures, now)
 	if f.class == record.ClassMalformed && geminiExits[end.Code] {
 		f.class = record.ClassPermanent
 	}
 	return f
+}
+
+// geminiNoise begins the lines that every start prints.
+var geminiNoise = []string{"Warning: Basic terminal", "Warning: 256-color support", "[STARTUP]", "YOLO mode is enabled", "Ripgrep is not available"}
+
+// geminiQuiet leaves the lines of standard error that say something.
+func geminiQuiet(stderr string) string {
+	var kept []string
+	for line := range strings.Lines(process.Clean(stderr)) {
+		if !slices.ContainsFunc(geminiNoise, func(noise string) bool { return strings.HasPrefix(line, noise) }) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "")
 }
 
 // errorResult: the message names the status mostly, the exit code is its low byte, standard error knows the error's type.

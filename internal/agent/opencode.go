@@ -133,7 +133,7 @@ var opencodeSignatures = append([]signature{
 	sign(record.ClassPermanent, `context_length_exceeded|maximum context length|prompt is too long|too many tokens|context window`),
 	sign(record.ClassPermanent, `invalid api key|incorrect api key|unauthorized|authentication|api key is missing|not logged in`),
 	sign(record.ClassPermanent, `model .*(not found|does not exist|is not supported)|(model|provider)NotFoundError|no such model`),
-	sign(record.ClassPermanent, `unknown (argument|option|command)|configuration is invalid|failed to parse`),
+	sign(record.ClassPermanent, `unknown (argument|option|command)|configuration is invalid|failed to parse|session not found`),
 	sign(record.ClassQuota, `rate.?limit|too many requests|usage limit|limit reached`),
 	sign(record.ClassTransient, `overloaded|at capacity|internal server error|service unavailable|bad gateway|gateway time-?out`),
 }, networkSignatures...)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,11 +41,11 @@ type opencodeEvent struct {
 type opencodeError struct {
 	Name string `json:"name"`
 	Data struct {
-		Message    string `json:"message"`
-		Status     *int   `json:"statusCode"`
-		Retryable  *bool  `json:"isRetryable"`
-		Body       string `json:"responseBody"`
-		ProviderID string `json:"providerID"`
+		Message   string                     `json:"message"`
+		Status    *int                       `json:"statusCode"`
+		Retryable *bool                      `json:"isRetryable"`
+		Body      string                     `json:"responseBody"`
+		Headers   map[string]json.RawMessage `json:"responseHeaders"`
 	} `json:"data"`
 }
 
@@ -176,7 +177,7 @@ func (p *opencodeParser) Outcome(end ProcessEnd) Outcome {
 	}
 	o.Class, o.Final, o.Notes = record.ClassOK, []byte(strings.Join(p.texts, "\n")), exitNote(end)
 	if p.refused > 0 {
-		o.Notes = append(o.Notes, fmt.Sprintf("%d tool calls failed or were refused", p.refused))
+		o.Notes = append(o.Notes, refusals(p.refused))
 	}
 	return o
 }
@@ -236,6 +237,9 @@ func (p *opencodeParser) errorFailure(now time.Time) failure {
 	}
 	if f.class == record.ClassQuota || f.class == record.ClassTransient {
 		f.retryAfter = resetIn(e.text()+" "+e.Data.Body, now)
+		if seconds, err := strconv.Atoi(text(e.Data.Headers["retry-after"])); err == nil && seconds > 0 && f.retryAfter == 0 {
+			f.retryAfter = time.Duration(seconds) * time.Second
+		}
 	}
 	return f
 }

@@ -179,10 +179,10 @@ func timeOf(now func() time.Time) time.Time {
 	return now()
 }
 
-// plural is a count of things.
-func plural(n int, what string) string {
+// refusals is the note about tool calls that came to nothing.
+func refusals(n int) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 tool call failed or was refused"
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d tool calls failed or were refused", n)
 }
