@@ -19,7 +19,7 @@ import (
 // adapterLine is one adapter of `adapters --json`.
 type adapterLine struct {
 	Name     string `json:"name"`
-	Kind     string `json:"kind"` // built-in, configured or planned
+	Kind     string `json:"kind"` // built-in or configured
 	Provider string `json:"provider,omitempty"`
 	Family   string `json:"model_family,omitempty"`
 	// Binary is the program's path when it was found; Missing says why it was not.
@@ -48,12 +48,7 @@ func (a *app) adaptersCommand() *cobra.Command {
 	}
 	addHostFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
-	cmd.AddCommand(&cobra.Command{
-		Use: "explain ADAPTER --stdout F --stderr F --exit N", Short: "Explain what an agent printed (not yet supported)", DisableFlagParsing: true, Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usage("the bundle's agents/ folders hold each turn's transcript and what was made of it", "%s is not yet supported", cmd.CommandPath())
-		},
-	})
+	cmd.AddCommand(a.explainCommand())
 	return cmd
 }
 
@@ -70,9 +65,6 @@ func adapterLines(s agent.Settings) []adapterLine {
 		if name != agent.CommandName {
 			lines = append(lines, lineOfAdapter(name, "configured", s))
 		}
-	}
-	for _, name := range agent.Planned() {
-		lines = append(lines, adapterLine{Name: name, Kind: "planned", Note: "not yet supported"})
 	}
 	return lines
 }
