@@ -1,0 +1,279 @@
+package secret
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// key draws a private key in the shape of a PEM block, n lines long.
+func key(random *rand.Rand, kind string, n int) string {
+	var b strings.Builder
+	b.WriteString("-----" + "BEGIN " + kind + "-----\n")
+	for range n {
+		b.WriteString(draw(random, "b64", 64) + "\n")
+	}
+	b.WriteString(draw(random, "b64", 22) + "==\n-----" + "END " + kind + "-----\n")
+	return b.String()
+}
+
+// bodyOf are the lines of a key that must not be seen.
+func bodyOf(block string) []string {
+	lines := strings.Split(strings.TrimSpace(block), "\n")
+	return lines[1 : len(lines)-1]
+}
+
+func TestPrivateKeysInEveryText(t *testing.T) {
+	s := New()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, kind := range []string{"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "PGP PRIVATE KEY BLOCK"} {
+		block := key(random, kind, 25)
+		quoted, err := json.Marshal(map[string]string{"private_key": block, "next": "stays"})
+		require.NoError(t, err)
+		twice, err := json.Marshal(map[string]string{"out": string(quoted)})
+		require.NoError(t, err)
+		added := "@@ -0,0 +1,28 @@\n+" + strings.ReplaceAll(block, "\n", "\n+") + "stays\n"
+		removed := "@@ -1,28 +0,0 @@\n-" + strings.ReplaceAll(block, "\n", "\n-") + "stays\n"
+		code := `key := "` + strings.ReplaceAll(block, "\n", "\\n\" +\n\t\"") + `" // stays`
+		old := strings.Replace(block, "-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF\n\n", 1) + "stays"
+		for name, text := range map[string]string{
+			"plain": block + "stays\n", "windows": strings.ReplaceAll(block, "\n", "\r\n") + "stays", "JSON": string(quoted), "JSON twice": string(twice),
+			"added": added, "removed": removed, "code": code, "indented": strings.ReplaceAll(block, "\n", "\n      ") + "stays", "old": old,
+			"without an end": strings.Join(strings.Split(block, "\n")[:20], "\n"), "one line": strings.ReplaceAll(block, "\n", " ") + "stays",
+		} {
+			clean := s.String(text)
+			for _, line := range bodyOf(block) {
+				if strings.HasSuffix(line, "==") && name == "without an end" {
+					continue
+				}
+				require.NotContains(t, clean, line, "%s: %s", name, kind)
+			}
+			require.Contains(t, clean, "[redacted:private-key]", name)
+			require.Equal(t, strings.Count(text, "\n"), strings.Count(clean, "\n"), name)
+			if name != "without an end" {
+				require.Contains(t, clean, "stays", name)
+			}
+			if strings.HasPrefix(name, "JSON") {
+				require.True(t, json.Valid([]byte(clean)), clean)
+			}
+			if name == "added" || name == "removed" {
+				for _, line := range strings.Split(strings.TrimSuffix(clean, "stays\n"), "\n")[1:] {
+					require.Contains(t, "+-", (line + "?")[:1], "a line of a diff stays one")
+				}
+			}
+		}
+	}
+}
+
+// Drawn texts with secrets in JSON lines: what comes out of a Writer does not depend on the borders of the parts, is
+// what Redact makes of the whole, holds no secret, and each line is still JSON.
+func TestStreamProperty(t *testing.T) {
+	s := New("CONCLAVE_TEST_KEY=quite a \"plain\" value 7\nof two lines")
+	templates := table(t, "secrets.txt")
+	rapid.Check(t, func(t *rapid.T) {
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
+		var lines []string
+		var hidden []string
+		for range rapid.IntRange(1, 12).Draw(t, "lines") {
+			text := "words before \t\x1b[31m "
+			switch random.IntN(4) {
+			case 0:
+				block := key(random, "RSA PRIVATE KEY", 5+random.IntN(30))
+				text += block
+				hidden = append(hidden, bodyOf(block)...)
+			case 1:
+				text += "value: quite a \"plain\" value 7\nof two lines"
+				hidden = append(hidden, `plain\" value 7`)
+			case 2:
+				text += strings.Repeat("nothing here. ", random.IntN(400))
+			default:
+				_, template, _ := strings.Cut(templates[random.IntN(len(templates))], "\t")
+				line, drawn := fill(random, template)
+				text += line
+				for _, d := range drawn {
+					if len(d) >= 20 {
+						hidden = append(hidden, d)
+					}
+				}
+			}
+			raw, err := json.Marshal(map[string]any{"type": "item", "text": text, "more": []int{1, 2}})
+			require.NoError(t, err)
+			lines = append(lines, string(raw))
+		}
+		whole := strings.Join(lines, "\n") + "\n"
+		want := string(s.Redact([]byte(whole)))
+		got := stream(t, s, whole, func() int { return rapid.IntRange(1, 3000).Draw(t, "part") })
+		require.Equal(t, want, got)
+		for _, h := range hidden {
+			require.NotContains(t, got, h)
+		}
+		out := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		require.Len(t, out, len(lines))
+		for _, line := range out {
+			require.True(t, json.Valid([]byte(line)), line)
+		}
+	})
+}
+
+func stream(t require.TestingT, s *Scanner, whole string, part func() int) string {
+	var out bytes.Buffer
+	w := s.Writer(&out)
+	for rest := whole; rest != ""; {
+		n := min(part(), len(rest))
+		got, err := w.Write([]byte(rest[:n]))
+		require.NoError(t, err)
+		require.Equal(t, n, got)
+		rest = rest[n:]
+	}
+	require.NoError(t, w.Close())
+	return out.String()
+}
+
+func TestASecretOnEveryBorder(t *testing.T) {
+	s := New()
+	random := rand.New(rand.NewPCG(4, 5))
+	token := "ghp_" + draw(random, "alnum", 36)
+	block := key(random, "PRIVATE KEY", 20)
+	for _, text := range []string{"a token " + strings.Repeat(" ", 40) + token, block} {
+		// Around the place where the first part is handed on, so that the border falls everywhere in it.
+		for offset := -len(text) - 8; offset <= 8; offset += 7 {
+			whole := strings.Repeat("x y\n", (gathered+longest)/4)[:gathered+offset] + " " + text + "\n" + strings.Repeat("tail ", longest/2)
+			got := stream(t, s, whole, func() int { return 4096 })
+			require.True(t, string(s.Redact([]byte(whole))) == got, "offset %d", offset)
+			require.False(t, strings.Contains(got, text[40:80]), "offset %d", offset)
+		}
+	}
+}
+
+func TestASecretWithoutEndIsHiddenInBoundedMemory(t *testing.T) {
+	s := New()
+	random := rand.New(rand.NewPCG(6, 7))
+	for name, head := range map[string]string{
+		"token": "sk-proj-", "key": "-----" + "BEGIN PRIVATE KEY-----\\n", "json web token": "eyJ" + draw(random, "url", 20) + ".eyJ" + draw(random, "url", 20) + ".",
+	} {
+		body := draw(random, "alnum", 2<<20)
+		var out bytes.Buffer
+		w := s.Writer(&out)
+		for rest := `{"text":"` + head + body + `"}`; rest != ""; {
+			n := min(10_000, len(rest))
+			_, err := w.Write([]byte(rest[:n]))
+			require.NoError(t, err)
+			require.LessOrEqual(t, cap(w.buf), 4*(gathered+longest), name)
+			rest = rest[n:]
+		}
+		require.NoError(t, w.Close())
+		require.Less(t, out.Len(), 200, name)
+		require.True(t, json.Valid(out.Bytes()), "%s: %.200s", name, out.String())
+	}
+}
+
+func TestExactValuesInEverySpelling(t *testing.T) {
+	value := "p&ss \"word\" with/slash+plus=7"
+	s := New("SERVICE_KEY="+value, "SHORT=abc", "NOTHING", "EMPTY=", "OTHER="+strings.Repeat("long value 9 ", 1000))
+	require.Equal(t, "[redacted:environment:SERVICE_KEY]", s.String(value))
+	for _, spelling := range []string{
+		inJSON(value), inJSON(inJSON(value)), url.QueryEscape(value), url.PathEscape(value),
+		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	} {
+		require.Equal(t, "a [redacted:environment:SERVICE_KEY] b", s.String("a "+spelling+" b"), spelling)
+	}
+	require.Equal(t, "abc stays", s.String("abc stays"))
+	require.NotContains(t, s.String("x "+strings.Repeat("long value 9 ", 600)+"y"), "environment:OTHER", "a part is no value")
+	require.Contains(t, s.String(strings.Repeat("long value 9 ", 1000)), "environment:OTHER")
+}
+
+func TestKeyVariables(t *testing.T) {
+	got := KeyVariables([]string{
+		"PATH=/usr/bin:/bin", "OPENAI_API_KEY=dummykey", "MODEL_KEY=x", "GITHUB_TOKEN=abcdef012345", "CACHE_KEY=production-cache",
+		"GOOGLE_APPLICATION_CREDENTIALS=/home/x/key1.json", "KEYBOARD=layout1234567", "SSH_AUTH_SOCK=/tmp/x1/agent.1", "DB_PASSWORD=aaaa-bbbb-1234", "broken",
+	}, []string{"OPENAI_API_KEY", "MODEL_KEY"})
+	require.Equal(t, []string{"OPENAI_API_KEY=dummykey", "GITHUB_TOKEN=abcdef012345", "DB_PASSWORD=aaaa-bbbb-1234"}, got)
+}
+
+func TestEscapesAndColoursBeforeASecret(t *testing.T) {
+	s := New()
+	token := "ghp_" + draw(rand.New(rand.NewPCG(8, 9)), "alnum", 36)
+	for _, before := range []string{"", " ", "\n", `\n`, `\t`, `\"`, `\u001b[31m`, "\x1b[1;31m", `\u0022`, "=", ":", "'", "(", "/"} {
+		require.Equal(t, before+"[redacted:github-token]", s.String(before+token), "%q", before)
+	}
+	require.Equal(t, "x"+token, s.String("x"+token), "the end of a longer word is none")
+}
+
+func TestTheSurestRuleNamesASecret(t *testing.T) {
+	s := New()
+	token := "ghp_" + draw(rand.New(rand.NewPCG(10, 11)), "alnum", 36)
+	require.Equal(t, `token = "[redacted:github-token]"`, s.String(`token = "`+token+`"`))
+}
+
+func TestMask(t *testing.T) {
+	require.Equal(t, "... (8 characters)", Mask([]byte("12345678"), true))
+	require.Equal(t, "abcd... (20 characters)", Mask([]byte("abcdefghij0123456789"), true))
+	require.Equal(t, "a... (20 characters)", Mask([]byte("a\n\x1b\xffefghij0123456789"), true))
+	require.Equal(t, "... (20 characters)", Mask([]byte("abcdefghij0123456789"), false), "a password is not begun")
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestAnErrorOfTheWriterBehindIsTold(t *testing.T) {
+	w := New().Writer(brokenWriter{})
+	_, err := io.Copy(w, strings.NewReader(strings.Repeat("x", 1<<20)))
+	require.ErrorContains(t, err, "full")
+	require.ErrorContains(t, w.Close(), "full")
+}
+
+func TestTheZeroScannerFindsNothing(t *testing.T) {
+	var s *Scanner
+	require.Empty(t, s.Find([]byte("x")))
+	require.Equal(t, "text", stream(t, &Scanner{}, "text", func() int { return 1 }))
+}
+
+// The time grows as the text does: thrice the text must not take ten times as long.
+func TestScanningIsLinear(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures time")
+	}
+	s := New()
+	for name, unit := range map[string]string{
+		"keywords": "token secret key sk- eyj :// -----begin ", "begins": "-----BEGIN PRIVATE KEY-----\n", "material": "eyJ" + strings.Repeat("a", 60) + ".",
+		"separators": "password=\"\"\"\"\"\"", "dashes": strings.Repeat("-", 64), "escapes": `\\\\\\\\`,
+	} {
+		short := elapsed(s, strings.Repeat(unit, (1<<20)/len(unit)))
+		long := elapsed(s, strings.Repeat(unit, (3<<20)/len(unit)))
+		require.Less(t, long, 10*short+time.Second, name)
+	}
+}
+
+func elapsed(s *Scanner, text string) time.Duration {
+	began := time.Now()
+	s.Find([]byte(text))
+	return time.Since(began)
+}
+
+func BenchmarkFind(b *testing.B) {
+	s := New()
+	line := `{"type":"item.completed","item":{"id":"item_3","type":"command_execution","command":"go test ./...","aggregated_output":"ok  \tconclave/internal/agent\t0.412s\nok  \tconclave/internal/prompt\t0.300s\n","exit_code":0,"status":"completed"},"usage":{"input_tokens":1200,"output_tokens":33}}` + "\n"
+	text := []byte(strings.Repeat(line, (8<<20)/len(line)))
+	for name, f := range map[string]func(){
+		"find":  func() { s.Find(text) },
+		"write": func() { w := s.Writer(io.Discard); _, _ = w.Write(text); _ = w.Close() },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				f()
+			}
+		})
+	}
+}

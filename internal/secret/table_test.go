@@ -1,0 +1,133 @@
+package secret
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// classes are the alphabets of drawn texts.
+var classes = map[string]string{
+	"alnum": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "digits": "0123456789", "hex": "0123456789abcdef",
+	"base32": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "letters": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+	"b64": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+	"url": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+}
+
+// draw gives n characters of a class. First and last are letters or digits.
+func draw(random *rand.Rand, class string, n int) string {
+	set := classes[class]
+	var b strings.Builder
+	for i := range n {
+		from := set
+		if i == 0 || i == n-1 {
+			from = strings.TrimRight(set, "+/-_")
+		}
+		b.WriteByte(from[random.IntN(len(from))])
+	}
+	return b.String()
+}
+
+var place = regexp.MustCompile(`\{(\w+):(\d+)\}`)
+
+// fill draws the places of a template and returns the line and the drawn parts.
+func fill(random *rand.Rand, template string) (line string, drawn []string) {
+	line = place.ReplaceAllStringFunc(template, func(p string) string {
+		m := place.FindStringSubmatch(p)
+		n, _ := strconv.Atoi(m[2])
+		drawn = append(drawn, draw(random, m[1], n))
+		return drawn[len(drawn)-1]
+	})
+	return line, drawn
+}
+
+func table(t testing.TB, name string) []string {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	var lines []string
+	for line := range strings.Lines(string(raw)) {
+		if line = strings.TrimSuffix(line, "\n"); line != "" && !strings.HasPrefix(line, "# ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func TestEveryShapeIsFound(t *testing.T) {
+	s, lines := New(), table(t, "secrets.txt")
+	require.GreaterOrEqual(t, len(lines), 60)
+	rules := map[string]bool{}
+	for _, entry := range lines {
+		want, template, _ := strings.Cut(entry, "\t")
+		rules[want] = true
+		for seed := range uint64(25) {
+			line, drawn := fill(rand.New(rand.NewPCG(seed, 1)), template)
+			found := s.Find([]byte(line))
+			require.NotEmpty(t, found, "%s: %s", want, line)
+			var names []string
+			for _, m := range found {
+				names = append(names, m.Rule)
+			}
+			require.Contains(t, names, want, line)
+			clean := s.String(line)
+			for _, part := range drawn {
+				if len(part) >= 20 {
+					require.NotContains(t, clean, part)
+				}
+			}
+			require.Equal(t, clean, s.String(clean), "a mark is no secret")
+		}
+	}
+	for _, r := range defaults().rules {
+		if r.ID != "private-key" && r.ID != "fly-token" && r.ID != "onepassword-token" {
+			require.True(t, rules[r.ID], "no line for rule %s", r.ID)
+		}
+	}
+}
+
+func TestNothingInnocentIsFound(t *testing.T) {
+	s, lines := New(), table(t, "innocent.txt")
+	require.GreaterOrEqual(t, len(lines), 60)
+	for _, line := range lines {
+		for _, m := range s.Find([]byte(line)) {
+			t.Errorf("%s finds %q in: %s", m.Rule, line[m.Start:m.End], line)
+		}
+	}
+}
+
+func TestTheTablesHoldNoSecret(t *testing.T) {
+	s := New()
+	for _, line := range table(t, "secrets.txt") {
+		_, template, _ := strings.Cut(line, "\t")
+		require.Empty(t, s.Find([]byte(template)), template)
+	}
+}
+
+func TestRulesAreWellFormed(t *testing.T) {
+	for _, r := range defaults().rules {
+		require.NotEmpty(t, r.Title, r.ID)
+		for _, word := range r.Keywords {
+			require.Equal(t, strings.ToLower(word), word, r.ID)
+		}
+	}
+	for name, text := range map[string]string{
+		"no JSON":   "{",
+		"pattern":   `{"rules":[{"id":"x","keywords":["x"],"pattern":"("}]}`,
+		"window":    fmt.Sprintf(`{"rules":[{"id":"x","keywords":["x"],"window":%d}]}`, longest+1),
+		"keywords":  `{"rules":[{"id":"x"}]}`,
+		"after":     `{"rules":[{"id":"x","keywords":["x"],"after":"z-a"}]}`,
+		"needs":     `{"rules":[{"id":"x","keywords":["x"],"needs":"("}]}`,
+		"allow":     `{"rules":[],"allow":{"guess":["("]}}`,
+		"empty one": `{"rules":[{"id":"","keywords":["x"]}]}`,
+	} {
+		_, err := parseRules([]byte(text))
+		require.ErrorContains(t, err, "rules.json", name)
+	}
+}
