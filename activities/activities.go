@@ -26,6 +26,10 @@ type Options struct {
 	Prices price.List
 	// Environ is the process environment that commands may inherit parts of.
 	Environ []string
+	// Sandbox is auto, required or off; "" is auto. Caches are folders that writers and commands may fill beside the
+	// well-known ones.
+	Sandbox string
+	Caches  []string
 	// Client asks the workflow for its record; only source activities need it.
 	Client client.Client
 }

@@ -34,6 +34,8 @@ type commandEnd struct {
 	limit  time.Duration
 	output []byte
 	log    string
+	// sandbox is what held it; note says why nothing did.
+	sandbox, note string
 }
 
 // Exit codes by which a shell says that it could not run a command at all.
@@ -51,9 +53,14 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 	if len(w.ours) > 0 {
 		env = append(env, "CONCLAVE_DESIGN_CONTRACT="+filepath.Join(w.dir, contractFile))
 	}
+	held, err := c.contain(ctx, w, scratch, env)
+	if err != nil {
+		return c.refused(err, log)
+	}
 	end, err := process.Run(ctx, process.Spec{
+		Sandbox: held.Confinement,
 		// Both streams in one file, in the order in which they were written.
-		Name: c.name + " command", Path: "/bin/sh", Args: []string{"-c", "exec 2>&1\n" + c.text}, Env: env, Dir: w.dir,
+		Name: c.name + " command", Path: shell, Args: []string{"-c", "exec 2>&1\n" + c.text}, Env: env, Dir: w.dir,
 		Stdout: log, Stderr: filepath.Join(scratch, c.name+".supervisor"), Timeout: c.timeout,
 		RegistryDir: RegistryDir(c.StateDir, c.runID), Labels: map[string]string{"run": c.runID, "turn": c.step},
 	}, nil)
@@ -61,7 +68,7 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 		return commandEnd{}, err
 	}
 	output, err := readTail(log, outputKept)
-	return commandEnd{Result: end, limit: c.timeout, output: output, log: log}, err
+	return commandEnd{Result: end, limit: c.timeout, output: output, log: log, sandbox: held.kind(), note: held.note}, err
 }
 
 // problem says why the command is not a success; empty when it is one.

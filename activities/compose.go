@@ -28,10 +28,14 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 		return agent.Invocation{}, nil, err
 	}
 	spec := agent.TurnSpec{
-		Role: t.req.Turn, Writing: t.req.Writing, Workspace: t.space.dir, Scratch: t.scratch,
+		Role: t.req.Turn, Writing: t.req.Writing, Workspace: t.space.dir, Scratch: t.agentScratch(),
 		PromptFile: filepath.Join(t.scratch, "prompt.md"), Target: target(t.req.Target), Timeout: t.req.Timeout,
 	}
-	invocation, err := adapter.Invocation(spec, t.Agents)
+	settings := t.Agents
+	if t.holds(ctx) { // one sandbox per turn: theirs does not work inside ours
+		settings.CLISandbox = agent.CLISandboxOff
+	}
+	invocation, err := adapter.Invocation(spec, settings)
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}

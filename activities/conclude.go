@@ -15,7 +15,10 @@ import (
 func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 	result := &loop.TurnResult{
 		Class: t.outcome.Class, Code: t.outcome.Code, Message: bounded(t.outcome.Message), Session: t.outcome.Session,
-		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: "none",
+		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: t.held.kind(),
+	}
+	if t.held.note != "" {
+		result.Notes = append(result.Notes, bounded(t.held.note))
 	}
 	// The agent is gone; what it left is looked at even if the run is stopping.
 	ctx = context.WithoutCancel(ctx)

@@ -66,7 +66,7 @@ func newLab(t *testing.T) *lab {
 // machine is the activities of a process with a state folder of its own.
 func (l *lab) machine(state string, s store.Store) *Activities {
 	environ := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + l.dir, "TMPDIR=" + os.TempDir()}
-	acts, err := New(Options{Store: s, StateDir: filepath.Join(l.dir, state), Environ: environ, Agents: agent.Settings{
+	acts, err := New(Options{Store: s, StateDir: filepath.Join(l.dir, state), Environ: environ, Sandbox: SandboxOff, Agents: agent.Settings{
 		Commands: map[string]agent.CommandSettings{"hand": {Argv: []string{"/bin/sh", filepath.Join(l.dir, "agent.sh")}}},
 		Binaries: map[string]string{"codex": filepath.Join(l.dir, "agent.sh")},
 		Environ:  environ,

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,6 +70,8 @@ type turn struct {
 	scratch string
 	space   *workspace
 	outcome agent.Outcome
+	// held is what contains the agent.
+	held containment
 }
 
 func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
@@ -80,6 +83,9 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 	}
 	invocation, parser, err := t.compose(ctx)
 	if err != nil {
+		return refusal(err)
+	}
+	if t.held, err = t.containTurn(ctx, invocation); err != nil {
 		return refusal(err)
 	}
 	if t.req.Writing {
@@ -95,7 +101,8 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 
 // refusal is a turn that cannot begin because of how it is configured.
 func refusal(err error) (*loop.TurnResult, error) {
-	if !agent.IsUnavailable(err) {
+	var uncontained errNoSandbox
+	if !agent.IsUnavailable(err) && !errors.As(err, &uncontained) {
 		return nil, err
 	}
 	return &loop.TurnResult{Class: record.ClassPermanent, Code: "ENGINE_UNAVAILABLE", Message: bounded(err.Error())}, nil
@@ -104,7 +111,7 @@ func refusal(err error) (*loop.TurnResult, error) {
 // open makes the scratch folder and the workspace.
 func (t *turn) open(ctx context.Context) (err error) {
 	t.scratch = filepath.Join(RunDir(t.StateDir, t.req.RunID), "turns", fmt.Sprintf("%s.%d-%d-%d", t.req.Step, t.req.Try, t.attempt, time.Now().UnixNano()))
-	if err := os.MkdirAll(t.scratch, 0o700); err != nil {
+	if err := os.MkdirAll(t.agentScratch(), 0o700); err != nil {
 		return err
 	}
 	if t.req.Writing {
@@ -146,7 +153,8 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 	log := newEventLog(filepath.Join(t.scratch, "events.jsonl"))
 	defer log.close()
 	end, err := process.Run(ctx, process.Spec{
-		Name: t.req.Target.Adapter, Path: inv.Path, Args: inv.Args, Env: inv.Env, Dir: inv.Dir, Stdin: inv.StdinFile,
+		Sandbox: t.held.Confinement,
+		Name:    t.req.Target.Adapter, Path: inv.Path, Args: inv.Args, Env: inv.Env, Dir: inv.Dir, Stdin: inv.StdinFile,
 		Stdout: filepath.Join(t.scratch, "transcript.jsonl"), Stderr: stderr, StopSignal: inv.StopSignal,
 		Timeout: t.req.Timeout, IdleTimeout: t.req.IdleTimeout, RegistryDir: RegistryDir(t.StateDir, t.req.RunID),
 		Labels: map[string]string{"run": t.req.RunID, "turn": t.req.Step},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -116,6 +117,10 @@ func (v *verification) execute(ctx context.Context, c command) error {
 	end, err := c.run(ctx, v.space, v.scratch)
 	if err != nil {
 		return err
+	}
+	v.result.Sandbox = end.sandbox
+	if end.note != "" && !slices.Contains(v.result.Notes, end.note) {
+		v.result.Notes = append(v.result.Notes, end.note)
 	}
 	saving := context.WithoutCancel(ctx)
 	ref, err := v.Store.PutFile(saving, end.log)

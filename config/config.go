@@ -106,8 +106,10 @@ type Host struct {
 	Agents map[string]Agent
 	// Prices are what models cost here, the strongest first; PriceList adds those that are built in.
 	Prices []ModelPrice
-	// Sandbox is auto, required or off.
+	// Sandbox is auto, required or off; Caches are folders that writers and commands may fill beside the well-known
+	// ones, absolute.
 	Sandbox string
+	Caches  []string
 	// Store and StateDir are absolute folders.
 	Store, StateDir string
 	// Address is empty for the local server.

@@ -53,8 +53,6 @@ func (k key) variable() string {
 	return "CONCLAVE_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
 }
 
-const laterSandbox = "the sandbox for agents"
-
 // keys is every scalar or list setting. Structured ones (seats, agents, models) are in file.go.
 var keys = []key{
 	{name: "preset", kind: choice, scope: policy, flag: "preset", usage: "a named combination of agents: `NAME` (see starter presets)", def: DefaultPreset, choices: presetNames(), decided: "nodes"},
@@ -99,6 +97,7 @@ var keys = []key{
 	{name: "verify_timeout", kind: duration, scope: policy, flag: "verify-timeout", usage: "the most time for one command: `D`", def: "30m"},
 
 	{name: "sandbox", kind: choice, scope: host, flag: "sandbox", usage: "contain agents: `auto|required|off`", choices: []string{"auto", "required", "off"}, def: "auto"},
+	{name: "sandbox_caches", kind: list, scope: host},
 	{name: "store", kind: folder, scope: host, flag: "store", usage: "where artifacts are kept: `URL` (a folder; default <state folder>/store)"},
 	{name: "address", kind: text, scope: host, flag: "address", usage: "a Temporal server: `HOST:PORT` (default: the local one)"},
 	{name: "namespace", kind: text, scope: host, flag: "namespace", usage: "the Temporal namespace: `NAME`", def: "default"},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -86,6 +87,7 @@ func (l *loading) host(c *Config) {
 		TaskQueue: l.text("task_queue"),
 		StateDir:  l.folder("state_dir", DefaultStateDir),
 	}
+	c.Host.Caches = l.caches()
 	c.Host.Store = l.folder("store", func() (string, error) { return filepath.Join(c.Host.StateDir, "store"), nil })
 	c.Host.Prices = l.prices()
 	for _, file := range l.layers {
@@ -115,6 +117,27 @@ func (l *loading) folder(name string, otherwise func() (string, error)) string {
 		l.problems = append(l.problems, Problem{What: l.where[name] + ": " + err.Error(), Remedy: "name a folder"})
 	}
 	return dir
+}
+
+// caches makes absolute paths of folders, of which "~/" begins one in the home.
+func (l *loading) caches() []string {
+	var out []string
+	for _, dir := range strings.Split(l.text("sandbox_caches"), ",") {
+		if dir = strings.TrimSpace(dir); dir == "" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+			if home, err := os.UserHomeDir(); err == nil {
+				dir = filepath.Join(home, rest)
+			}
+		}
+		if !filepath.IsAbs(dir) || filepath.Clean(dir) == "/" {
+			l.problems = append(l.problems, Problem{What: fmt.Sprintf("%s: sandbox_caches: %q is no folder of this machine", l.where["sandbox_caches"], dir), Remedy: "write an absolute path, or one that begins with ~/"})
+			continue
+		}
+		out = append(out, filepath.Clean(dir))
+	}
+	return out
 }
 
 func absolute(dir string) (string, error) {
@@ -169,9 +192,6 @@ func (l *loading) models(c *Config) {
 // later refuses what is understood but not built yet.
 func (l *loading) later(c Config) {
 	l.withoutPlanned(c)
-	if c.Host.Sandbox == "required" {
-		l.problems = append(l.problems, Problem{What: l.where["sandbox"] + " required: not yet supported, it needs " + laterSandbox, Remedy: "use auto or off"})
-	}
 }
 
 // unsupported refuses what is known by name and does not work yet, where it would have to.

@@ -123,7 +123,7 @@ func TestUsageErrors(t *testing.T) {
 		{"run --review|never|r", []string{"--review", "verified, always"}},
 		{"run --verdict-mode|strikt|r", []string{"--verdict-mode", "did you mean strict?"}},
 		{"run --color|allways|r", []string{"--color", "did you mean always?"}},
-		{"run --sandbox|required|r", []string{"--sandbox", "not yet"}},
+		{"run --sandbox|require|r", []string{"--sandbox", "did you mean required?"}},
 		{"run --discipline|full|r", []string{"not calibrated: codex (never measured)", "--trust-reviewers", "--advisory"}},
 		{"run --definition|f|r", []string{"--definition", "no such file"}},
 		{"run --definition|README|r", []string{"README: /", "INVALID_JSON_VALUE"}},

@@ -43,6 +43,9 @@ func (a *app) launch(ctx context.Context, p *plan, configFile string) (*carriage
 	if err != nil {
 		return nil, err
 	}
+	if err := checkSandbox(ctx, p.config, host); err != nil {
+		return nil, err
+	}
 	c := &carriage{app: a, index: runindex.Open(p.config.Host.StateDir), entry: newEntry(p, configFile)}
 	c.entry.Address, c.entry.Namespace, c.entry.TaskQueue = host.Address, host.Namespace, p.config.Host.TaskQueue
 	if err := c.start(ctx, p, host); err != nil {

@@ -57,7 +57,10 @@ func open(h config.Host, c client.Client) (*activities.Activities, error) {
 		return nil, fmt.Errorf("state folder (CONCLAVE_STATE_DIR): %w", err)
 	}
 	environ := os.Environ()
-	return activities.New(activities.Options{Store: folder, StateDir: h.StateDir, Agents: h.AgentSettings(environ), Prices: h.PriceList(), Environ: environ, Client: c})
+	return activities.New(activities.Options{
+		Store: folder, StateDir: h.StateDir, Agents: h.AgentSettings(environ), Prices: h.PriceList(), Environ: environ, Client: c,
+		Sandbox: h.Sandbox, Caches: h.Caches,
+	})
 }
 
 func (s settings) poll(ctx context.Context, c client.Client, acts *activities.Activities, queue string, logger *zap.Logger) error {

@@ -44,6 +44,7 @@ func newLab(t *testing.T, script []step) *lab {
 	l.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + mkdir(t, filepath.Join(dir, "tmp")),
 		"CONCLAVE_STATE_DIR=" + l.state, "LANG=C.UTF-8",
+		"CONCLAVE_SANDBOX=off", // scripted agents write their ledger beside the repository; sandbox_test.go puts it on
 		"GOCACHE=" + filepath.Join(dir, "gocache"), "GOFLAGS=-mod=mod",
 	}
 	mkdir(t, filepath.Join(dir, "home"))

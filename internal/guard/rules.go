@@ -76,6 +76,17 @@ func (r *Rules) Why(c Change) string {
 	return ""
 }
 
+// Kept reports whether a path is one that a writer's sandbox keeps as it is: reviewer definitions, instruction files and
+// conclave.yaml. They decide how the work is judged and done; other protected paths are part of ordinary work.
+func (r *Rules) Kept(path string) bool {
+	for _, rule := range r.protected {
+		if (rule.why == Reviewer || rule.why == Instruction || rule.why == Configuration) && rule.match(path) {
+			return true
+		}
+	}
+	return false
+}
+
 // RunsScripts reports whether the verify command runs scripts of the package.json at a path: then a change of those is
 // one of the command.
 func (r *Rules) RunsScripts(name string) bool { return r.scripts && path.Base(name) == "package.json" }

@@ -41,6 +41,7 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 	request := p.turn(*call, target, now)
 	request.Turn, request.Writing, request.Timeout = turn, true, p.in.Limits.WriterTimeout
 	request.Protected, request.Generated = p.in.Policy.Protected, p.in.Policy.Generated
+	request.KeepProtected = p.in.Policy.Ask && !p.in.Policy.AllowProtected
 	if turn == "repair" {
 		request.Feedback = p.feedback(input)
 		request.Escalated, request.ReportOnly = input.Escalated, input.Reask

@@ -125,6 +125,8 @@ type TurnRequest struct {
 	// Protected and Generated are the globs of Policy: what a writing turn's Scan looks for.
 	Protected []string `json:"protected,omitempty"`
 	Generated []string `json:"generated,omitempty"`
+	// KeepProtected has the sandbox of a writer keep reviewer definitions, instruction files and conclave.yaml.
+	KeepProtected bool `json:"keep_protected,omitempty"`
 	// MaxFindings bounds the high findings of one answer; 0 is the default.
 	MaxFindings int `json:"max_findings,omitempty"`
 	// FromCommits says that the requirement is commit messages and not the user's own text.
@@ -278,6 +280,9 @@ type VerifyResult struct {
 	FailureDigest string       `json:"failure_digest,omitempty"`
 	Lint          artifact.Ref `json:"lint"`
 	Restored      []string     `json:"restored,omitempty"`
+	// Sandbox says what contained the commands, "" when none ran; Notes what a reader of the record should know of it.
+	Sandbox string   `json:"sandbox,omitempty"`
+	Notes   []string `json:"notes,omitempty"`
 	// Globs are the digests of the requested globs, in their order.
 	Globs      []string                `json:"globs,omitempty"`
 	Artifacts  map[string]artifact.Ref `json:"artifacts,omitempty"`

@@ -70,7 +70,7 @@ func (p *Progress) finishStep(call Call, result TurnResult, now time.Time) *reco
 	step.Attempts = result.Attempt + call.Turn.Try - 1
 	step.DurationMS = now.Sub(p.Started).Milliseconds() - step.StartedMS
 	step.Status = statusOf(result.Class)
-	p.Run.Notes = append(p.Run.Notes, result.Notes...)
+	p.noteOnce(result.Notes...)
 	p.paid(step, result)
 	return step
 }
@@ -158,9 +158,12 @@ func (p *Progress) scanned(scan *Scan) {
 	}
 }
 
-func (p *Progress) noteOnce(note string) {
-	if !slices.Contains(p.Run.Notes, note) {
-		p.Run.Notes = append(p.Run.Notes, note)
+// noteOnce keeps notes that the record does not hold yet: what is said of a change or of a machine is true of every turn.
+func (p *Progress) noteOnce(notes ...string) {
+	for _, note := range notes {
+		if !slices.Contains(p.Run.Notes, note) {
+			p.Run.Notes = append(p.Run.Notes, note)
+		}
 	}
 }
 

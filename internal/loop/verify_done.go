@@ -17,7 +17,8 @@ func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
 	}
 	v := *out.Verify
 	step.Class, step.Code, step.Message, step.Attempts = v.Class, v.Code, v.Message, v.Attempt
-	step.Artifacts, step.Restored = v.Artifacts, v.Restored
+	step.Artifacts, step.Restored, step.Sandbox = v.Artifacts, v.Restored, v.Sandbox
+	p.noteOnce(v.Notes...)
 	if v.Class != record.ClassOK {
 		step.Status = statusOf(v.Class)
 		p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(TurnResult{Class: v.Class, Code: v.Code})})

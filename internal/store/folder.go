@@ -34,6 +34,9 @@ func OpenFolder(dir string) (*Folder, error) {
 	return &Folder{dir: abs}, nil
 }
 
+// Dir is the directory.
+func (f *Folder) Dir() string { return f.dir }
+
 // Put implements Store.
 func (f *Folder) Put(_ context.Context, content []byte) (artifact.Ref, error) {
 	ref := artifact.Of(content)

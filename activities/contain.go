@@ -1,0 +1,211 @@
+package activities
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/internal/agent"
+	"conclave/internal/guard"
+	"conclave/internal/process"
+	"conclave/internal/sandbox"
+)
+
+// The values of Options.Sandbox.
+const (
+	// SandboxAuto takes the strongest sandbox that works, and warns where none does. It is the default.
+	SandboxAuto = "auto"
+	// SandboxRequired runs nothing where none works.
+	SandboxRequired = "required"
+	// SandboxOff leaves containment to the agents' own sandboxes.
+	SandboxOff = "off"
+)
+
+// containment is what holds a turn: nil Confinement is nothing of ours.
+type containment struct {
+	*sandbox.Confinement
+	// note tells the record why nothing does.
+	note string
+}
+
+// kind is the word for the record.
+func (c containment) kind() string {
+	if c.Confinement == nil {
+		return string(sandbox.None)
+	}
+	return string(c.Kind)
+}
+
+// holds says whether turns of this process are contained by us.
+func (a *Activities) holds(ctx context.Context) bool {
+	return a.Sandbox != SandboxOff && sandbox.Detect(ctx).Kind() != sandbox.None
+}
+
+// errNoSandbox is what a turn says that may not run without one.
+type errNoSandbox struct{ why string }
+
+func (e errNoSandbox) Error() string {
+	return "no sandbox holds on this machine, and one is required (--sandbox required, CONCLAVE_SANDBOX): " + e.why
+}
+
+// contain makes a turn's sandbox. Its error is that the turn must not be run: one is required and there is none, or
+// something that the turn needs does not exist.
+func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containment, error) {
+	support := sandbox.Detect(ctx)
+	switch {
+	case a.Sandbox == SandboxOff:
+		return containment{}, nil
+	case support.Kind() == sandbox.None && a.Sandbox == SandboxRequired:
+		return containment{}, errNoSandbox{support.Why()}
+	case support.Kind() == sandbox.None:
+		return containment{note: "nothing of ours contained the agents: " + support.Why()}, nil
+	}
+	turn.Caches = append(turn.Caches, a.Caches...)
+	turn.Hide = append(turn.Hide, a.StateDir)
+	if folder, ok := a.Store.(interface{ Dir() string }); ok {
+		turn.Hide = append(turn.Hide, folder.Dir())
+	}
+	policy, err := turn.Policy()
+	if err != nil {
+		return containment{}, err
+	}
+	confinement, err := support.Confine(policy, turn.Workspace)
+	return containment{Confinement: confinement}, err
+}
+
+// containTurn makes the sandbox of an agent's turn.
+func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containment, error) {
+	temp, err := t.temporary()
+	if err != nil {
+		return containment{}, err
+	}
+	turn := sandbox.Turn{
+		Role: sandbox.Reader, Program: inv.Path, Args: inv.Args, Env: inv.Env, Workspace: t.space.dir, Temp: temp,
+		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: t.state(inv.Env),
+	}
+	if t.req.Writing {
+		turn.Role = sandbox.Writer
+		if t.req.KeepProtected {
+			turn.Protected, err = protectedFiles(t.space.dir, t.rules)
+		}
+	}
+	if err != nil {
+		return containment{}, err
+	}
+	return t.contain(ctx, turn)
+}
+
+// agentScratch is the part of the turn's scratch folder that the agent may change: what it leaves for us, and settings
+// that we make for it. Its streams and its prompt, which become evidence, lie outside.
+func (t *turn) agentScratch() string { return filepath.Join(t.scratch, "agent") }
+
+func (t *turn) temporary() (string, error) {
+	temp := filepath.Join(t.scratch, "tmp")
+	return temp, os.MkdirAll(temp, 0o700)
+}
+
+// state are the places of the engine's login and sessions.
+func (t *turn) state(env []string) []sandbox.StatePath {
+	adapter, err := t.Agents.Lookup(t.req.Target.Adapter)
+	if err != nil || t.req.DryRun {
+		return nil
+	}
+	var out []sandbox.StatePath
+	for _, place := range adapter.Facts().StatePaths(variable(env, "HOME"), env) {
+		state := sandbox.StatePath{Path: place.Path}
+		if place.File {
+			state.Content = "{}\n"
+		}
+		out = append(out, state)
+	}
+	return out
+}
+
+// containCommand makes the sandbox of a set-up, lint or verify command.
+func (c command) contain(ctx context.Context, w *workspace, scratch string, env []string) (containment, error) {
+	temp := filepath.Join(scratch, c.name+"-tmp")
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return containment{}, err
+	}
+	return c.Activities.contain(ctx, sandbox.Turn{
+		Role: sandbox.Command, Program: shell, Env: env, Workspace: w.dir, Temp: temp, Read: objectStores(w.repo.ObjectsDir()),
+	})
+}
+
+// shell runs the user's commands.
+const shell = "/bin/sh"
+
+// refused is the end of a command that was not run.
+func (c command) refused(err error, log string) (commandEnd, error) {
+	why := process.Result{Cause: process.CauseStartFailed, ExitCode: -1, Message: err.Error()}
+	return commandEnd{Result: why, limit: c.timeout, log: log, sandbox: string(sandbox.None)}, os.WriteFile(log, nil, 0o600)
+}
+
+// mostStores bounds how far object stores borrow from each other, as git does.
+const mostStores = 6
+
+// objectStores are the folders of git objects that a workspace's .git borrows from, with those that they borrow from.
+func objectStores(dir string) []string {
+	found := []string{dir}
+	for i := 0; i < len(found) && i < mostStores; i++ {
+		list, _ := os.ReadFile(filepath.Join(found[i], "info", "alternates"))
+		for line := range strings.Lines(string(list)) {
+			line = strings.TrimSpace(line)
+			if line == "" || strings.HasPrefix(line, "#") {
+				continue
+			}
+			if !filepath.IsAbs(line) {
+				line = filepath.Join(found[i], line)
+			}
+			if isDir(line) { // one that is gone is git's to complain about
+				found = append(found, line)
+			}
+		}
+	}
+	return found
+}
+
+// protectedFiles are the files of the workspace that a writer's sandbox keeps as they are: reviewer definitions, instruction
+// files and conclave.yaml. Other protected paths can be written, and are asked about.
+func protectedFiles(dir string, rules *guard.Rules) ([]string, error) {
+	var out []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return nil //nolint:nilerr // what cannot be read is not there to be protected
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (entry.Name() == ".git" || entry.Name() == "node_modules" || rules.Generated(rel)) {
+			return fs.SkipDir
+		}
+		if !rules.Kept(rel) {
+			return nil
+		}
+		if out = append(out, path); len(out) > mostProtected {
+			return fmt.Errorf("more than %d files of the workspace are protected: narrow review.protected, or use --allow-protected", mostProtected)
+		}
+		if entry.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	return out, err
+}
+
+// mostProtected bounds the mounts of one turn.
+const mostProtected = 500
+
+func variable(env []string, name string) string {
+	value := ""
+	for _, e := range env {
+		if k, v, ok := strings.Cut(e, "="); ok && k == name {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,125 @@
+//go:build linux
+
+package activities
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/agent"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+	"conclave/internal/sandbox"
+)
+
+// containedLab is a lab whose turns are contained by us, with what is not theirs to see.
+func containedLab(t *testing.T) *lab {
+	t.Helper()
+	if sandbox.Detect(context.Background()).Kind() == sandbox.None {
+		t.Skip("no sandbox holds here; internal/sandbox says whether that is a failure")
+	}
+	l := newLab(t)
+	l.acts.Sandbox = SandboxRequired
+	for name, text := range map[string]string{".ssh/id": "secret", "state/runs/other/run.json": "secret", "notes": "plain"} {
+		path := filepath.Join(l.dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return l.prepare(false)
+}
+
+// script makes the agent a shell script and nothing else: it cannot leave its traces in the lab.
+func (l *lab) script(text string) {
+	require.NoError(l.t, os.WriteFile(filepath.Join(l.dir, "agent.sh"), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+}
+
+func TestAWriterIsContained(t *testing.T) {
+	l := containedLab(t)
+	l.script(`cat > /dev/null; cat ~/.ssh/id ../../../other/run.json ` + l.dir + `/store/keys/*; cat ~/notes
+echo 'package calc // sum' > calc.go; (echo x > ~/outside); (echo x > ` + l.source + `/.git/hooks/evil); ls ..; git log --oneline; git status --short; echo t > $TMPDIR/x && echo wrote temp`)
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, string(sandbox.Detect(context.Background()).Kind()), out.Sandbox)
+	require.Equal(t, []string{"calc.go"}, l.paths(out.Snapshot.Commit))
+	said := l.get(out.Final)
+	require.NotContains(t, said, "secret")
+	require.Contains(t, said, "plain", "the home is read")
+	require.Contains(t, said, " start", "history is read from the objects of the run and of the user's repository")
+	require.Contains(t, said, " M calc.go")
+	require.Contains(t, said, "wrote temp")
+	require.NoFileExists(t, filepath.Join(l.dir, "outside"))
+	require.NoFileExists(t, filepath.Join(l.source, ".git/hooks/evil"))
+}
+
+func TestAReaderIsContained(t *testing.T) {
+	l := containedLab(t)
+	l.script(`cat > /dev/null; echo 'package calc // sum' > calc.go; echo done`)
+	wrote := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	l.script(`cat > /dev/null; cat ~/notes ~/.ssh/id; echo x >> calc.go; rm -f calc.go; git commit --allow-empty -m x; (setsid sh -c 'sleep 1; echo late > calc.go' &); cat calc.go; echo; echo 'VERDICT: PASS'`)
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.review("03-hand", wrote.Snapshot))
+	require.Equal(t, record.ClassOK, out.Class, "nothing changed: the attempts were refused: "+out.Message)
+	require.Equal(t, "pass", out.Verdict)
+	said := l.get(out.Final)
+	require.Contains(t, said, "package calc // sum")
+	require.NotContains(t, said, "plain", "a reader reads nothing of the home")
+	require.NotContains(t, said, "secret")
+}
+
+func TestCommandsAreContained(t *testing.T) {
+	l := containedLab(t)
+	l.acts.Environ = append(l.acts.Environ, "ANTHROPIC_API_KEY=sk-ant-leak", "OPENAI_API_KEY=sk-leak")
+	require.NoError(t, os.MkdirAll(filepath.Join(l.dir, ".cache"), 0o755))
+	for name, c := range map[string]struct {
+		command string
+		gate    string
+		log     []string
+	}{
+		"prints its environment":       {"env; env | grep -c _KEY= || true", loop.GatePass, []string{"TMPDIR=", "HOME=" + l.dir}},
+		"writes outside the workspace": {"echo x > " + l.source + "/planted", loop.GateFail, []string{"planted"}},
+		"writes into the home":         {"echo x > ~/planted", loop.GateFail, []string{"planted"}},
+		"uses a temporary folder":      {`d=$(mktemp -d) && echo x > $d/f && mv $d/f . && cat f`, loop.GatePass, []string{"x"}},
+		"uses a build cache":           {"mkdir -p ~/.cache/go-build/00 && echo x > ~/.cache/go-build/00/x && cat ~/.cache/go-build/00/x", loop.GatePass, []string{"x"}},
+		"uses git":                     {"git diff --stat HEAD && git log --oneline | head -1", loop.GatePass, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := do[loop.VerifyResult](l, l.acts.Verify, l.verify("02-"+strings.ReplaceAll(name, " ", "-"), l.prepared.Base, c.command))
+			require.Equal(t, record.ClassOK, out.Class, out.Message)
+			log := l.get(out.Artifacts["verify.log"])
+			require.Equal(t, c.gate, out.Gate, log)
+			require.NotEqual(t, "none", out.Sandbox)
+			require.NotEmpty(t, out.Sandbox)
+			for _, want := range c.log {
+				require.Contains(t, log, want)
+			}
+			require.NotContains(t, log, "leak")
+		})
+	}
+	require.NoFileExists(t, filepath.Join(l.dir, "planted"))
+	require.NoFileExists(t, filepath.Join(l.source, "planted"))
+}
+
+// Every place where an adapter keeps logins is hidden from commands, and from other adapters' turns.
+func TestAdaptersStatesAreHidden(t *testing.T) {
+	l := containedLab(t)
+	for _, name := range agent.Names() {
+		adapter, err := agent.Lookup(name)
+		require.NoError(t, err)
+		for _, place := range adapter.Facts().StatePaths(l.dir, nil) {
+			if place.File {
+				require.NoError(t, os.WriteFile(place.Path, nil, 0o600))
+			} else {
+				require.NoError(t, os.MkdirAll(place.Path, 0o700))
+			}
+			policy, err := sandbox.Turn{
+				Role: sandbox.Command, Program: "/bin/sh", Home: l.dir, Workspace: l.source, Temp: t.TempDir(),
+			}.Policy()
+			require.NoError(t, err)
+			require.Equal(t, sandbox.Hidden, policy.Of(place.Path), place.Path)
+		}
+	}
+}
