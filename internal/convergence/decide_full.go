@@ -47,9 +47,6 @@ const (
 // that is no writer and did not raise it, else a fresh context of a raiser's
 // engine that is no writer; nobody where every engine is a writer.
 func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof string) {
-	if l := m.definition.Data.Confirmer; l != nil {
-		return confirmerID, l.ID, ProofIndependent
-	}
 	var raisers []Target
 	for _, r := range st.RaisedBy {
 		id := r.Seat
@@ -60,12 +57,21 @@ func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof st
 			raisers = append(raisers, l.Requested)
 		}
 	}
+	raised := func(t Target) bool {
+		return slices.ContainsFunc(raisers, func(raiser Target) bool { return sameEngine(raiser, t) })
+	}
+	if l := m.definition.Data.Confirmer; l != nil {
+		if raised(l.Requested) {
+			return confirmerID, l.ID, ProofSameEngine
+		}
+		return confirmerID, l.ID, ProofIndependent
+	}
 	weaker := ""
 	for _, seat := range m.seats {
 		if seat.lane == nil || lost(s, seat.id) || m.writerConflict(seat.lane, nil) != "" {
 			continue
 		}
-		if !slices.ContainsFunc(raisers, func(t Target) bool { return sameEngine(t, seat.lane.Requested) }) {
+		if !raised(seat.lane.Requested) {
 			return seat.id, seat.lane.ID, ProofIndependent
 		}
 		if weaker == "" {
@@ -243,14 +249,16 @@ func (m *Machine) finalReview(s *State) []step {
 	return []step{{kind: KindDispatch, nodeID: seat, position: position, scope: ScopeFinal}}
 }
 
-// finalLane is the first voting seat that is still there.
+// finalLane is the first voting seat that is still there and whose engine did
+// not turn out to be a writer's; else the first voting one.
 func (m *Machine) finalLane(s *State) string {
 	first := ""
 	for _, seat := range m.seats {
 		if !seat.voting {
 			continue
 		}
-		if !lost(s, seat.id) {
+		rec, _ := s.Seats.Get(seat.id)
+		if !lost(s, seat.id) && (rec.Outcome != OutcomeValid || m.excluded(s, seat, rec) == "") {
 			return seat.id
 		}
 		if first == "" {

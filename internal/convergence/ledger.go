@@ -66,7 +66,7 @@ type FindingState struct {
 	// Confirm counts its confirm turns.
 	Confirm TurnCount `json:"confirm,omitzero"`
 	// Rebuttal: the writer refuted it and the confirmer has to decide; Rebutted:
-	// that was tried once and is not tried again.
+	// that was tried once and is not tried again, or a ruling says to fix it.
 	Rebuttal bool `json:"rebuttal,omitempty"`
 	Rebutted bool `json:"rebutted,omitempty"`
 	// Fix: ruled to be fixed, and no repair was spent on it since.

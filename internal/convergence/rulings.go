@@ -84,8 +84,8 @@ func (f *fold) rule(id string, st FindingState, decision string) {
 	case DecisionStand:
 		st.Status, st.Fix = FindingRuled, false
 		f.s.Review.Ruled = append(slices.Clone(f.s.Review.Ruled), id)
-	case DecisionFix:
-		st.Fix = true
+	case DecisionFix: // it holds, says somebody who is no writer: the writer's no does not reopen that
+		st.Fix, st.Rebutted = true, true
 	}
 	f.setFinding(id, st)
 }

@@ -61,6 +61,9 @@ func (p *Progress) judged(call Call, step *record.Step) {
 	}
 	step.Status, step.Class = record.Invalid, record.ClassMalformed
 	step.Message = "the answer does not count: its verdict, confidence or findings do not agree"
+	if seat == finalSeat {
+		step.Message += ", or its engine is a writer's or unknown"
+	}
 	p.Answers[seat] = answer{Problem: step.Message}
 }
 
