@@ -144,10 +144,10 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 		if kind != convergence.KindDecision {
 			kind = convergence.KindPatch // the machine reads no other
 		}
-		id, _ := p.Ledger.Raise(review.Raised{
+		id, _ := p.Ledger.RaiseWhere(review.Raised{
 			Severity: severity, Kind: kind, Title: clip(f.Title, titleBytes), Claim: clip(f.Claim, claimBytes),
 			Anchor: f.Anchor, Places: places(f.Evidence), Text: textOf(f, result),
-		}, by)
+		}, by, p.mergesWith(call, severity))
 		if entry, ok := p.Ledger.Entry(id); ok {
 			p.shorten(entry)
 		}
@@ -157,6 +157,22 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 		out = append(out, map[string]any{"id": id, "kind": kind, "severity": severity, "evidence": clip(f.Title, evidenceBytes)})
 	}
 	return out
+}
+
+// mergesWith says which known findings one that was raised may be. What was refuted or ruled swallows whatever merges
+// with it, and in the final review so does what was addressed: that takes the same claim about the same line of code.
+// What was only logged was never judged, so a final review that calls it high raises it anew.
+func (p *Progress) mergesWith(call Call, severity string) func(id string) review.Merge {
+	final := call.Turn.Seat == finalSeat
+	return func(id string) review.Merge {
+		switch st := p.findingState(id).Status; {
+		case st == convergence.FindingRefuted, st == convergence.FindingRuled, final && st == convergence.FindingAddressed:
+			return review.MergeSame
+		case final && st == convergence.FindingLogged && severity == convergence.SeverityHigh:
+			return review.MergeNever
+		}
+		return review.MergeAlike
+	}
 }
 
 // textOf names a finding's whole text: its own, or the whole message of an

@@ -62,6 +62,22 @@ func alike(a, b *seen) float64 {
 	return p.demand(compareTitles(*a.title, *b.title, lineWords(p.line)), *a.title, *b.title)
 }
 
+// sameClaim is how much of two titles must be shared where a decision about one settles the other.
+const sameClaim = 0.75
+
+// same is alike where a decision about one is one about the other: nearly the same words about the same line of code,
+// which stands where it stood unless it can be told from all others.
+func same(a, b *seen) float64 {
+	sure := alike(a, b)
+	if sure == 0 || sure == identical {
+		return sure
+	}
+	if sure < sameClaim || a.anchor == "" || a.anchor != b.anchor || a.Line != b.Line && !telling(a.anchor) {
+		return 0
+	}
+	return sure
+}
+
 // demand returns how sure places that relate so make of titles that match so, 0 for not enough.
 func (p relatedPlaces) demand(m match, left, right titleWords) float64 {
 	need := needs[p.kind]

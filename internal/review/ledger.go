@@ -61,12 +61,31 @@ const (
 // A merge keeps the higher severity and adds raiser, text, places and history. Two findings of one answer are merged
 // only where they are word for word the same: a reviewer that lists two means two.
 func (l *Ledger) Raise(f Raised, by Raiser) (id string, known bool) {
+	return l.RaiseWhere(f, by, func(string) Merge { return MergeAlike })
+}
+
+// Merge says how sure it must be that a finding is one that is known already. The zero value merges nothing.
+type Merge uint8
+
+const (
+	// MergeNever keeps a finding apart, whatever it says.
+	MergeNever Merge = iota
+	// MergeSame takes only the same claim about the same line of code: what was decided about that settles this one
+	// too. The same words about other code, or about a line that was changed since, are another finding.
+	MergeSame
+	// MergeAlike also takes what is reworded, moved or seen a few lines further: nothing is lost, since the known one is
+	// still to be settled.
+	MergeAlike
+)
+
+// RaiseWhere is Raise, with what each known finding may be merged with.
+func (l *Ledger) RaiseWhere(f Raised, by Raiser, may func(id string) Merge) (id string, known bool) {
 	f.Severity = strictest(f.Severity)
 	if f.Kind == "" {
 		f.Kind = Patch.String()
 	}
 	mark := f.mark()
-	at := l.find(f, mark, by)
+	at := l.find(f, mark, by, may)
 	if at < 0 {
 		l.Entries = append(l.Entries, Entry{ID: l.nextID(), Severity: f.Severity, Kind: f.Kind, Mark: mark, Title: f.Title, Claim: f.Claim})
 		at = len(l.Entries) - 1
@@ -107,24 +126,32 @@ func (f Raised) mark() Mark {
 }
 
 // find returns the index of the entry that a finding merges with, -1 for none: the likest one, of these the first.
-func (l *Ledger) find(f Raised, mark Mark, by Raiser) int {
+func (l *Ledger) find(f Raised, mark Mark, by Raiser, may func(id string) Merge) int {
 	best, at := 0.0, -1
 	raised := seeing(mark)
 	for i := range l.Entries {
-		if sure := l.Entries[i].alike(f, raised, by); sure > best {
+		if sure := l.Entries[i].alike(f, raised, by, may(l.Entries[i].ID)); sure > best {
 			best, at = sure, i
 		}
 	}
 	return at
 }
 
-func (e *Entry) alike(f Raised, mark *seen, by Raiser) float64 {
+func (e *Entry) alike(f Raised, mark *seen, by Raiser, may Merge) float64 {
+	compare := alike
+	switch may {
+	case MergeAlike:
+	case MergeSame:
+		compare = same
+	default:
+		return 0
+	}
 	if mark.Path == "" && plain(e.Claim) != plain(f.Claim) {
 		return 0 // a title alone, such as that of a verdict line's block, identifies nothing
 	}
-	best := alike(mark, seeing(e.Mark))
+	best := compare(mark, seeing(e.Mark))
 	for _, later := range e.Later {
-		best = max(best, alike(mark, seeing(later)))
+		best = max(best, compare(mark, seeing(later)))
 	}
 	if best < identical && by.Step != "" && slices.ContainsFunc(e.Raisers, func(r Raiser) bool { return r.Step == by.Step && r.Seat == by.Seat }) {
 		return 0

@@ -1,0 +1,100 @@
+package loop_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/loop"
+	"conclave/internal/record"
+)
+
+// query is a defect of a.go with a title that many defects have.
+func query(line int, code string) loop.Finding {
+	f := problem("high", "SQL injection via string concatenation")
+	f.Anchor, f.Evidence = code, []record.Place{{Path: "a.go", Line: line}}
+	return f
+}
+
+// Row 47 the other way round: a refuted finding must not hide a real one that sounds like it.
+func TestARefutedFindingDoesNotSwallowADefectNearby(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	harmless, real := query(10, `rows := db.Query("select * from users where role=" + constant)`), query(18, `return tx.Exec("delete from orders where id=" + id)`)
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, harmless, problem("high", "missing error check")) }
+	w.answers["confirm"] = func(c loop.Call) loop.Outcome { return confirms(c, c.Turn.Findings[0] != "F1") }
+	w.answers["recheck gemini"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			return says(c, rechecks(c, "addressed"), real) // the repair brought it in
+		}
+		return says(c, rechecks(c, "addressed"))
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	run := w.record()
+	require.Equal(t, record.Converged, run.Stop, run.Message)
+	require.Equal(t, "refuted", w.finding("F1").Disposition)
+	require.Equal(t, []string{"gemini"}, w.finding("F3").RaisedBy)
+	require.Equal(t, "addressed", w.finding("F3").Disposition)
+	require.Equal(t, 2, w.count("repair"))
+	w.checkProjection()
+	w.checkReplay(in)
+}
+
+// A ruling is about one place: the same words about another one are asked anew.
+func TestARulingDoesNotSwallowTheSameWordsAboutAnotherPlace(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	ruled := query(10, `rows := db.Query("select * from users where role=" + constant)`)
+	ruled.Kind = "decision"
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, ruled, problem("high", "missing error check")) }
+	w.answers["arbitrate"] = func(c loop.Call) loop.Outcome { return arbitrates(c, "stand") }
+	w.answers["recheck gemini"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			return says(c, rechecks(c, "addressed"), query(18, `return tx.Exec("delete from orders where id=" + id)`))
+		}
+		return says(c, rechecks(c, "addressed"))
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Ruled, w.record().Stop)
+	require.Equal(t, "ruled", w.finding("F1").Disposition)
+	require.Equal(t, "addressed", w.finding("F3").Disposition)
+	require.Equal(t, 2, w.count("repair"))
+	w.checkReplay(in)
+}
+
+// What a recheck saw outside of the fix was logged and judged by nobody. Called high by the final review, it is.
+func TestTheFinalReviewCallsALoggedFindingHigh(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	elsewhere := problem("high", "the cache is never emptied")
+	elsewhere.Outside = true
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	w.answers["recheck codex"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			return says(c, rechecks(c, "addressed"), elsewhere)
+		}
+		return says(c, rechecks(c, "addressed"))
+	}
+	w.answers["review final"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "the cache is never emptied")) }
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop)
+	require.Equal(t, "logged", w.finding("F2").Disposition)
+	require.Equal(t, []string{"final"}, w.finding("F3").RaisedBy)
+	require.Equal(t, "addressed", w.finding("F3").Disposition)
+	require.Equal(t, 2, w.count("repair"))
+	w.checkProjection()
+	w.checkReplay(in)
+}
+
+// What everybody found addressed stays so in the final review, where the line is still the same.
+func TestTheFinalReviewDoesNotReopenWhatWasAddressed(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	w.answers["review final"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop)
+	require.Len(t, w.record().Findings, 1)
+	require.Equal(t, 1, w.count("repair"))
+	w.checkReplay(in)
+}
