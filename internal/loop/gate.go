@@ -129,7 +129,8 @@ func listed(words []string) string {
 }
 
 // Reusable says whether a review's verdict may be used again for the same
-// change and plan: every seat gave a valid answer of its own engine.
+// change and plan: every seat gave a valid answer of its own engine, and none
+// of them, nor of those that confirmed or ruled, was the stub.
 func Reusable(run record.Run) bool {
 	switch run.Stop {
 	case record.Converged, record.Ruled, record.MaxIters:
@@ -141,6 +142,9 @@ func Reusable(run record.Run) bool {
 	}
 	asked, missing := map[string]bool{}, map[string]bool{}
 	for _, s := range run.Steps {
+		if stubbed(s) {
+			return false
+		}
 		if s.Role != "reviewer" {
 			continue
 		}
@@ -152,4 +156,12 @@ func Reusable(run record.Run) bool {
 		}
 	}
 	return len(asked) > 0 && len(missing) == 0
+}
+
+// stubAdapter is the adapter that judges nothing. A lane may name it without a dry run.
+const stubAdapter = "stub"
+
+// stubbed says that the stub stood for a step's engine.
+func stubbed(s record.Step) bool {
+	return s.Adapter == stubAdapter || s.Identity.Reported != nil && s.Identity.Reported.Adapter == stubAdapter
 }

@@ -147,8 +147,15 @@ func TestPartialAndStubbedVerdictsAreNotReusable(t *testing.T) {
 	}
 	require.True(t, loop.Reusable(whole()))
 	for name, change := range map[string]func(*record.Run){
-		"a run":            func(r *record.Run) { r.Kind = "run" },
-		"a dry run":        func(r *record.Run) { r.DryRun = true },
+		"a run":     func(r *record.Run) { r.Kind = "run" },
+		"a dry run": func(r *record.Run) { r.DryRun = true },
+		"a stub's":  func(r *record.Run) { r.Steps[2].Adapter = "stub" },
+		"a stub in an engine's place": func(r *record.Run) {
+			r.Steps[3].Identity.Reported = &record.Engine{Adapter: "stub", Provider: "openai"}
+		},
+		"a stub that confirms": func(r *record.Run) {
+			r.Steps = append(r.Steps, record.Step{Role: "confirmer", Seat: "a", Adapter: "stub", Status: record.OK})
+		},
 		"a skipped seat":   func(r *record.Run) { r.Steps[3].Status, r.Steps[3].Verdict = record.Failed, "" },
 		"no seat":          func(r *record.Run) { r.Steps = r.Steps[1:2] },
 		"a running one":    func(r *record.Run) { r.Stop = "" },
