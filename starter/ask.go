@@ -177,41 +177,54 @@ func (p *prompter) ruling(q record.Question) (loop.RulingRequest, outcome) {
 	own := ownQuestion(q.Subject)
 	p.show(q, own)
 	request := loop.RulingRequest{Finding: q.Subject}
-	for request.Decision == "" {
+	var end outcome
+	if request.Decision, end = p.decision(own); end != ruledOn {
+		return request, end
+	}
+	request.Reason, end = p.reason(request, own)
+	return request, end
+}
+
+func (p *prompter) decision(own bool) (string, outcome) {
+	for {
 		fmt.Fprint(p.out, "your ruling: ")
-		line, outcome := p.line()
-		if outcome != ruledOn {
-			return request, outcome
+		line, end := p.line()
+		if end != ruledOn {
+			return "", end
 		}
 		switch word := strings.ToLower(line); {
 		case word == "q" || word == "quit":
-			return request, leaves
+			return "", leaves
 		case word == "s" || word == "stand":
-			request.Decision = convergence.DecisionStand
+			return convergence.DecisionStand, ruledOn
 		case (word == "f" || word == "fix") && !own:
-			request.Decision = convergence.DecisionFix
+			return convergence.DecisionFix, ruledOn
 		case word == "a" || word == "abort":
-			request.Decision = convergence.DecisionAbort
-		default:
-			fmt.Fprintf(p.out, "%s\n", choices(own))
+			return convergence.DecisionAbort, ruledOn
 		}
+		fmt.Fprintln(p.out, choices(own))
+	}
+}
+
+// reason asks until the ruling is one: a finding needs a reason, and it has a longest length.
+func (p *prompter) reason(request loop.RulingRequest, own bool) (string, outcome) {
+	prompt := "why: "
+	if own {
+		prompt = "why (may be left empty): "
 	}
 	for {
-		prompt := "why: "
-		if own {
-			prompt = "why (may be left empty): "
-		}
 		fmt.Fprint(p.out, prompt)
-		line, outcome := p.line()
-		if outcome != ruledOn {
-			return request, outcome
+		line, end := p.line()
+		if end != ruledOn {
+			return "", end
 		}
-		if request.Reason = line; line != "" || own {
-			if _, err := loop.ReadRuling(rulingJSON(request)); err == nil {
-				return request, ruledOn
-			} else if fmt.Fprintf(p.out, "%v\n", err); line == "" {
-				return request, leaves // nothing that could be typed here would help
-			}
+		request.Reason = line
+		_, err := loop.ReadRuling(rulingJSON(request))
+		if err == nil {
+			return line, ruledOn
+		}
+		if line != "" {
+			fmt.Fprintln(p.out, err)
 		}
 	}
 }

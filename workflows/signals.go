@@ -102,14 +102,7 @@ func (r *reviewLoop) wait(ctx workflow.Context) {
 	awake := func() bool {
 		return r.progress.Awake() || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 	}
-	woken, err := true, error(nil)
-	if options.Timeout > 0 {
-		waiting, enough := workflow.WithCancel(ctx) // else the timer would go off later, for nothing
-		woken, err = workflow.AwaitWithOptions(waiting, options, awake)
-		enough()
-	} else {
-		err = workflow.Await(ctx, awake)
-	}
+	woken, err := sleep(ctx, options, awake)
 	switch {
 	case err != nil: // cancelled
 	case !woken:
@@ -118,6 +111,17 @@ func (r *reviewLoop) wait(ctx workflow.Context) {
 	default:
 		r.progress.Woken(workflow.Now(ctx))
 	}
+}
+
+// sleep waits for a condition, for ever without a timeout. It leaves no timer
+// behind that would go off later for nothing.
+func sleep(ctx workflow.Context, options workflow.AwaitOptions, awake func() bool) (woken bool, err error) {
+	if options.Timeout <= 0 {
+		return true, workflow.Await(ctx, awake)
+	}
+	waiting, enough := workflow.WithCancel(ctx)
+	defer enough()
+	return workflow.AwaitWithOptions(waiting, options, awake)
 }
 
 // failure translates an activity's error into the form's words. What was asked

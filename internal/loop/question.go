@@ -94,7 +94,7 @@ func (p *Progress) ask(command convergence.Command, now time.Time) []Call {
 	}
 	reason := "a ruling on " + subjects(p.Run.Questions)
 	if p.Run.Reminders > 0 {
-		reason += fmt.Sprintf(" (reminded %d times)", p.Run.Reminders)
+		reason += " (reminded " + plural(p.Run.Reminders, "time") + ")"
 	}
 	calls := p.wait(reason)
 	if !p.Interrupted && p.questionOn(convergence.SubjectBudget) >= 0 {
@@ -176,7 +176,7 @@ func (p *Progress) goOn(now time.Time) {
 	}
 	p.Waits++
 	p.endWait(now)
-	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode = "", "", 0
+	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode, p.Run.Questions = "", "", 0, nil // an abort leaves none of them open
 }
 
 // Awake says that a waiting run has something to go on with.

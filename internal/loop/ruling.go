@@ -141,6 +141,9 @@ func (p *Progress) notNow(r RulingRequest) string {
 		return "the run is ending"
 	}
 	if _, known := p.State.Review.Findings.Get(r.Finding); !known && !isHostSubject(r.Finding) {
+		if !p.full() {
+			return "a run of discipline basic asks about no finding; " + p.askedNow()
+		}
 		return fmt.Sprintf("there is no finding %s; %s", r.Finding, p.askedNow())
 	}
 	if heads := p.heads(); r.Head != "" && !slices.Contains(heads, r.Head) {
