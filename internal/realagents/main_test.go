@@ -17,6 +17,9 @@ func TestMain(m *testing.M) {
 	process.Main()
 	agent.StubMain()
 	code := m.Run()
+	for _, clean := range cleanUp {
+		clean()
+	}
 	printTable()
 	os.Exit(code)
 }

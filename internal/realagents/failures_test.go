@@ -1,0 +1,99 @@
+//go:build linux || darwin
+
+package realagents
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/fakemodel"
+	"conclave/internal/record"
+)
+
+const (
+	okay      = record.ClassOK
+	malformed = record.ClassMalformed
+	transient = record.ClassTransient
+	quota     = record.ClassQuota
+	permanent = record.ClassPermanent
+	timeout   = record.ClassTimeout
+)
+
+// trouble is one way in which a turn goes wrong, and the class that each program's turn gets.
+type trouble struct {
+	name string
+	fail fakemodel.Failure
+	// class is the expected one; by adapter where they differ.
+	class record.Class
+	by    map[string]record.Class
+	// refused: nobody listens at all.
+	refused bool
+	// idle is the limit without a line of output; 0 is none.
+	idle time.Duration
+	// reset: the time until a quota's reset is known.
+	reset bool
+}
+
+const resetIn = 2 * time.Hour
+
+var troubles = []trouble{
+	{name: "401", fail: fakemodel.Failure{Kind: fakemodel.Unauthorized}, class: permanent},
+	{name: "403", fail: fakemodel.Failure{Kind: fakemodel.Forbidden}, class: permanent},
+	{name: "404 model", fail: fakemodel.Failure{Kind: fakemodel.NoModel}, class: permanent},
+	{name: "429", fail: fakemodel.Failure{Kind: fakemodel.RateLimited}, class: quota},
+	{name: "429 with a reset", fail: fakemodel.Failure{Kind: fakemodel.QuotaReset, Reset: resetIn}, class: quota, reset: true},
+	{name: "500", fail: fakemodel.Failure{Kind: fakemodel.ServerError}, class: transient},
+	{name: "529/503", fail: fakemodel.Failure{Kind: fakemodel.Overloaded}, class: transient},
+	{name: "context too long", fail: fakemodel.Failure{Kind: fakemodel.TooLong}, class: permanent},
+	{name: "connection refused", refused: true, class: transient},
+	{name: "stream cut", fail: fakemodel.Failure{Kind: fakemodel.Cut}, class: transient},
+	{name: "malformed JSON", fail: fakemodel.Failure{Kind: fakemodel.Malformed}, class: transient},
+	{name: "error in the stream", fail: fakemodel.Failure{Kind: fakemodel.StreamFailure}, class: transient},
+	{name: "silent server", fail: fakemodel.Failure{Kind: fakemodel.Silent}, class: timeout, idle: 25 * time.Second},
+	{name: "500 once", fail: fakemodel.Failure{Kind: fakemodel.ServerError, Times: 1}, class: okay},
+}
+
+func TestFailureClasses(t *testing.T) {
+	bins(t)
+	for _, c := range troubles {
+		for _, e := range engines {
+			t.Run(c.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{{Say: "Fine.\n\nVERDICT: PASS", Fail: &c.fail}}}}})
+				if c.refused {
+					w.address = closedPort(t)
+				}
+				p := w.play(turn{engine: e, prompt: "Judge the change.", idle: c.idle, limit: 150 * time.Second}, w.workspace(nil))
+				noted(row{e.name, c.name, string(p.Class), p.Message, p.took.Seconds()})
+				want := c.class
+				if other, ok := c.by[e.name]; ok {
+					want = other
+				}
+				require.Equal(t, want, p.Class, "%s\n%s\n%s", p.Message, p.stderr, tail(p.stdout))
+				if c.reset {
+					require.InDelta(t, resetIn.Seconds(), p.RetryAfter.Seconds(), 180, p.Message)
+				}
+				if want == okay {
+					require.Contains(t, string(p.Final), "VERDICT: PASS")
+				}
+			})
+		}
+	}
+}
+
+func tail(text string) string {
+	const most = 3000
+	return text[max(0, len(text)-most):]
+}
+
+// closedPort is an address at which nobody listens.
+func closedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}

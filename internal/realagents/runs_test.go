@@ -1,0 +1,92 @@
+//go:build linux || darwin
+
+package realagents
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"conclave/internal/fakemodel"
+	"conclave/internal/record"
+)
+
+const (
+	flawed = "package calc\n\n// Sum adds the first n numbers.\nfunc Sum(n int) int {\n\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts += i\n\t}\n\treturn s\n}\n"
+	broken = "\tfor i := 0; i < n; i++ {\n"
+	whole  = "\tfor i := 1; i <= n; i++ {\n"
+	mended = "package calc\n\n// Sum adds the first n numbers.\nfunc Sum(n int) int {\n\ts := 0\n\tfor i := 1; i <= n; i++ {\n\t\ts += i\n\t}\n\treturn s\n}\n"
+)
+
+var offByOne = fakemodel.Finding{Title: "Sum stops before n", Claim: "The loop is off by one: Sum(3) is 3 and not 6.", Path: "calc.go", Line: 6}
+
+// twoIterations is a flawed draft, two reviews that block it, a repair, and two that pass.
+func twoIterations() fakemodel.Script {
+	return fakemodel.Script{Turns: []fakemodel.Turn{
+		{Role: "implement", Steps: []fakemodel.Step{
+			{Say: "I write Sum.", Write: []fakemodel.File{{Path: "calc.go", Content: flawed, Existing: true}}},
+			{Say: "Sum is there."},
+		}},
+		{Role: "repair", Contains: offByOne.Title, Steps: []fakemodel.Step{
+			{Say: "I mend the loop.", Edit: []fakemodel.Edit{{Path: "calc.go", Old: broken, New: whole}}},
+			{Say: "Sum includes n now."},
+		}},
+		{Role: "review", Round: "0", Steps: []fakemodel.Step{{Say: "I look.", Read: "calc.go"}, {Say: fakemodel.Block(offByOne)}}},
+		{Role: "review", Steps: []fakemodel.Step{{Say: "I look again.", Read: "calc.go"}, {Say: fakemodel.Pass()}}},
+	}}
+}
+
+// TestClaudeImplementsCodexAndClaudeReview is the whole loop with real programs: two iterations, real edits, and a
+// record that says who worked, what it cost and in which session.
+func TestClaudeImplementsCodexAndClaudeReview(t *testing.T) {
+	bins(t)
+	t.Parallel()
+	l := newLab(t, twoIterations())
+	run := l.run(0, "--preset", "dual-review", "--verify-cmd", "grep -q 'func Sum' calc.go", "Add Sum")
+	require.Equal(t, record.Converged, run.Stop)
+	require.Equal(t, 2, run.Iterations)
+	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
+	l.checkTurns(run)
+	require.NotNil(t, run.Usage)
+	require.Zero(t, run.Usage.Unknown)
+}
+
+// TestOpencodeAndGeminiReview is the same loop with the two other programs as reviewers.
+func TestOpencodeAndGeminiReview(t *testing.T) {
+	bins(t)
+	t.Parallel()
+	l := newLab(t, twoIterations())
+	run := l.run(0, "--implementer", "claude", "--reviewers", "opencode,gemini", "--verify-cmd", "grep -q 'func Sum' calc.go", "Add Sum")
+	require.Equal(t, record.Converged, run.Stop)
+	require.Equal(t, 2, run.Iterations)
+	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
+	l.checkTurns(run)
+}
+
+// checkTurns holds each turn of an engine to what a record must say of it.
+func (l *lab) checkTurns(run record.Run) {
+	l.t.Helper()
+	models := map[string]record.Engine{
+		"claude":   {Provider: "anthropic", ModelFamily: "claude", Model: "claude-sonnet-4-5", Source: "served"},
+		"codex":    {Provider: "openai", ModelFamily: "gpt", Model: "gpt-5.5", Source: "session-file"},
+		"opencode": {Provider: "acme", ModelFamily: "acme-large", Model: "fake/fake-model", Source: "pinned"},
+		"gemini":   {Provider: "google", ModelFamily: "gemini", Model: "gemini-2.5-pro", Source: "served"},
+	}
+	sessions := map[string]bool{}
+	for _, s := range run.Steps {
+		if s.Adapter == "" {
+			continue
+		}
+		want := models[s.Adapter]
+		want.Adapter = s.Adapter
+		require.Equal(l.t, record.OK, s.Status, "%s %s: %s", s.ID, s.Adapter, s.Message)
+		require.NotNil(l.t, s.Identity.Reported, s.ID)
+		require.Equal(l.t, want, *s.Identity.Reported, s.ID)
+		require.NotNil(l.t, s.Usage, s.ID)
+		require.EqualValues(l.t, 2000, s.Usage.InputTokens, "%s %s: two requests", s.ID, s.Adapter)
+		require.EqualValues(l.t, 100, s.Usage.OutputTokens, s.ID)
+		require.NotEmpty(l.t, s.Session, "%s %s", s.ID, s.Adapter)
+		require.True(l.t, s.Resumed || !sessions[s.Session], "%s goes on with a session of another turn", s.ID)
+		sessions[s.Session] = true
+	}
+}
