@@ -1,12 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"conclave/internal/agent"
 )
@@ -16,9 +14,6 @@ func builtIn() []string {
 	return slices.DeleteFunc(agent.Names(), func(name string) bool { return name == agent.CommandName })
 }
 
-// planned lists the adapters whose names are known and which are not built yet.
-func planned() []string { return agent.Planned() }
-
 func binFromEnvironment(adapter string) string { return os.Getenv(agent.BinVariable(adapter)) }
 
 // adapter checks that an engine of this name can be run.
@@ -27,51 +22,19 @@ func (l *loading) adapter(c Config, name, where string) error {
 	slices.Sort(known)
 	known = slices.Compact(known)
 	switch {
-	case slices.Contains(planned(), name) && c.Host.Agents[name].Adapter != agent.CommandName: // a program of the user's may have the name
-		if l.planned == nil {
-			l.planned = map[string]string{}
-		}
-		l.planned[name] = cmp.Or(l.planned[name], where) // judged when all lanes are known
-		return nil
 	case slices.Contains(known, name):
 		return nil
 	case name == agent.CommandName:
 		return Problem{What: where + ": the adapter command is not configured",
 			Remedy: "describe the program under agents.command in the configuration file: argv, result, identity"}
 	}
-	return Problem{What: fmt.Sprintf("%s: unknown adapter %q", where, name), Remedy: oneOf(name, append(known, planned()...))}
-}
-
-// withoutPlanned says which engines are missing, and what the run lacks without them.
-func (l *loading) withoutPlanned(c Config) {
-	for _, name := range slices.Sorted(maps.Keys(l.planned)) {
-		what := fmt.Sprintf("%s: the adapter %s is not yet supported", l.planned[name], name)
-		var seats, left []string
-		for _, s := range c.Seats {
-			if s.Adapter == name {
-				seats = append(seats, s.Name)
-			} else if !slices.Contains(left, s.Adapter) && l.planned[s.Adapter] == "" {
-				left = append(left, s.Adapter)
-			}
-		}
-		if len(seats) > 0 {
-			what += "; seats that need it: " + strings.Join(seats, ", ")
-		}
-		if c.RequireDiversity && len(seats) > 0 && len(left) < c.Quorum {
-			what += fmt.Sprintf("; without it the quorum of %d cannot differ in provider and model family: left is %s", c.Quorum, cmp.Or(strings.Join(left, ", "), "no engine"))
-		}
-		known := append(builtIn(), slices.Sorted(maps.Keys(c.Host.Agents))...)
-		l.unsupported(Problem{What: what, Remedy: "try it with --dry-run, or name another adapter: " + oneOf("", slices.Compact(slices.Sorted(slices.Values(known))))})
-	}
+	return Problem{What: fmt.Sprintf("%s: unknown adapter %q", where, name), Remedy: oneOf(name, known)}
 }
 
 // checkAgent checks one configured agent after merging.
 func checkAgent(a Agent, e agentEntry) error {
 	prefix := e.Where + ": agents." + e.Name
 	kinds := agent.Names()
-	if slices.Contains(planned(), a.Adapter) {
-		return nil // refused where a lane uses it
-	}
 	if !slices.Contains(kinds, a.Adapter) {
 		if e.Adapter == "" {
 			return Problem{What: prefix + " names no adapter", Remedy: "add `adapter: command` with argv and identity, or " + oneOf(e.Name, kinds)}

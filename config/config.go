@@ -106,6 +106,8 @@ type Host struct {
 	Agents map[string]Agent
 	// Prices are what models cost here, the strongest first; PriceList adds those that are built in.
 	Prices []ModelPrice
+	// Families say whose model a name means, before the built-in table.
+	Families []ModelNames
 	// Sandbox is auto, required or off; Caches are folders that writers and commands may fill beside the well-known
 	// ones, absolute.
 	Sandbox string

@@ -25,7 +25,7 @@ func UnknownVariables(environ, adapters []string) []string {
 	for _, k := range keys {
 		known = append(known, strings.TrimPrefix(k.variable(), prefix))
 	}
-	for _, name := range append(append(agent.Names(), agent.Planned()...), adapters...) {
+	for _, name := range append(agent.Names(), adapters...) {
 		known = append(known, strings.TrimPrefix(agent.BinVariable(name), prefix))
 	}
 	var warnings []string

@@ -36,6 +36,7 @@ type layer struct {
 	// lenses and prompts are files by the name of a lens or a template.
 	lenses, prompts map[string]PromptFile
 	prices          []ModelPrice
+	families        []ModelNames
 }
 
 // seatEntry is one entry of `seats`.
@@ -247,6 +248,8 @@ func (r *reader) section(name string, n *yaml.Node) {
 			r.agent(entry, k, v)
 		case "prices":
 			r.price(entry, k, v)
+		case "families":
+			r.family(entry, k, v)
 		}
 	})
 }

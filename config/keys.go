@@ -106,7 +106,7 @@ var keys = []key{
 }
 
 // sections are the structured keys.
-var sections = map[string]scope{"seats": policy, "models": policy, "lenses": policy, "prompts": policy, "agents": host, "prices": host}
+var sections = map[string]scope{"seats": policy, "models": policy, "lenses": policy, "prompts": policy, "agents": host, "prices": host, "families": host}
 
 func keyNamed(name string) (key, bool) {
 	for _, k := range keys {
@@ -129,7 +129,7 @@ func names(prefix string) []string {
 		}
 	}
 	if prefix == "" {
-		found = append(found, "seats", "models", "lenses", "prompts", "agents", "prices")
+		found = append(found, "seats", "models", "lenses", "prompts", "agents", "prices", "families")
 	}
 	return found
 }

@@ -40,8 +40,6 @@ type loading struct {
 	where    map[string]string
 	problems []error
 	warnings []string
-	// planned maps adapters that do not work yet to where they were named first.
-	planned map[string]string
 }
 
 // Load merges every source by rank and checks the result. The error holds one

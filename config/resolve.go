@@ -52,7 +52,6 @@ func (l *loading) config() Config {
 		}
 		l.defaultsOf(&c)
 		l.ineffective(c)
-		l.later(c)
 	}
 	l.effective(&c)
 	c.Warnings = l.warnings
@@ -89,7 +88,7 @@ func (l *loading) host(c *Config) {
 	}
 	c.Host.Caches = l.caches()
 	c.Host.Store = l.folder("store", func() (string, error) { return filepath.Join(c.Host.StateDir, "store"), nil })
-	c.Host.Prices = l.prices()
+	c.Host.Prices, c.Host.Families = l.prices(), l.families()
 	for _, file := range l.layers {
 		for _, entry := range file.agents {
 			c.Host.Agents[entry.Name] = l.agent(c.Host.Agents[entry.Name], entry)
@@ -186,22 +185,6 @@ func (l *loading) models(c *Config) {
 			}
 			c.Models[name] = v.text
 		}
-	}
-}
-
-// later refuses what is understood but not built yet.
-func (l *loading) later(c Config) {
-	l.withoutPlanned(c)
-}
-
-// unsupported refuses what is known by name and does not work yet, where it would have to.
-func (l *loading) unsupported(p Problem) {
-	if !l.sources.Unrun {
-		l.problems = append(l.problems, p)
-		return
-	}
-	if note := p.What; !slices.Contains(l.warnings, note) {
-		l.warnings = append(l.warnings, note)
 	}
 }
 

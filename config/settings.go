@@ -16,6 +16,9 @@ func (h Host) AgentSettings(environ []string) agent.Settings {
 		ExtraEnv: map[string]map[string]string{}, Identities: map[string]agent.Identity{},
 		ExtraArgs: map[string][]string{},
 	}
+	for _, f := range h.Families {
+		s.Families = append(s.Families, f.Family)
+	}
 	for name, a := range h.Agents {
 		id := agent.Identity{Adapter: name, Provider: a.Provider, ModelFamily: a.ModelFamily, Model: a.IdentityModel}
 		if a.Bin != "" {

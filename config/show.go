@@ -33,6 +33,9 @@ func (l *loading) effective(c *Config) {
 	for _, p := range c.Host.Prices {
 		c.effective = append(c.effective, Effective{Key: "prices." + p.Pattern, Value: p.shown(), Origin: p.Where})
 	}
+	for _, f := range c.Host.Families {
+		c.effective = append(c.effective, Effective{Key: "families." + f.Prefix, Value: f.Provider + "/" + f.Family.Family, Origin: f.Where})
+	}
 	for _, name := range slices.Sorted(maps.Keys(c.Host.Agents)) {
 		c.effective = append(c.effective, l.agentLines(name, c.Host.Agents[name])...)
 	}

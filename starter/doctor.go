@@ -151,7 +151,7 @@ func checkAgents(c config.Config) []check {
 	var checks []check
 	needed := c.Adapters()
 	for _, l := range adapterLines(c.Host.AgentSettings(os.Environ())) {
-		if l.Kind == "planned" || l.Name == agent.StubName || l.Name == agent.CommandName && l.Variable == "" {
+		if l.Name == agent.StubName || l.Name == agent.CommandName && l.Variable == "" {
 			continue
 		}
 		line := check{Name: agentCheck + l.Name, OK: l.Missing == "", Needed: slices.Contains(needed, l.Name), Says: l.Binary}

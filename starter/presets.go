@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"conclave/config"
-	"conclave/internal/agent"
 )
 
 // seatsOfALine is how many seats stand in one line of the table.
@@ -67,11 +65,6 @@ func presetNotes(p config.Preset) []string {
 	}
 	if p.Diversity {
 		notes = append(notes, "diverse")
-	}
-	for _, name := range agent.Planned() {
-		if slices.ContainsFunc(p.Reviewers, func(seat string) bool { return seat == name || strings.HasPrefix(seat, name+"@") }) {
-			notes = append(notes, name+" not yet supported")
-		}
 	}
 	return notes
 }

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -36,8 +35,7 @@ var homes = map[string]Family{
 // TargetFor is the identity of an adapter with a model; model "" is DefaultModel. A known model name decides provider
 // and family; what the configuration says about the adapter decides over both.
 func TargetFor(adapter, model string, s Settings) (Target, error) {
-	// A plan may name an adapter that does not work yet; only its turns are refused.
-	if _, err := s.Lookup(adapter); err != nil && !slices.Contains(planned, adapter) {
+	if _, err := s.Lookup(adapter); err != nil {
 		return Target{}, err
 	}
 	home := homes[adapter]

@@ -10,9 +10,6 @@ import (
 // builtIn are the adapters in the order in which they are listed. A new one is a file and a line here.
 var builtIn = []Adapter{claude{}, codex{}, opencode{}, gemini{}, command{}, stub{}}
 
-// planned are adapters that presets may name before they work. There is none at present.
-var planned []string
-
 // StubName is the adapter that stands for every lane of a dry run.
 const StubName = "stub"
 
@@ -27,9 +24,6 @@ func Names() []string {
 	}
 	return names
 }
-
-// Planned lists the adapters that are known by name and do not work yet.
-func Planned() []string { return slices.Clone(planned) }
 
 // Lookup finds a built-in adapter. Its error names the nearest one. Turns use Settings.Lookup, which knows the
 // configured programs.
@@ -46,12 +40,9 @@ func (s Settings) Lookup(name string) (Adapter, error) {
 	if configured {
 		return command{c}, nil
 	}
-	if slices.Contains(planned, name) {
-		return nil, Unavailable(fmt.Sprintf("the adapter %s is not supported yet; choose one of %s", name, strings.Join(Names(), ", ")))
-	}
 	known := append(Names(), slices.Sorted(maps.Keys(s.Commands))...)
 	hint := ""
-	if near := nearest(name, append(slices.Clone(known), planned...)); near != "" {
+	if near := nearest(name, known); near != "" {
 		hint = fmt.Sprintf(" (did you mean %s?)", near)
 	}
 	return nil, Unavailable(fmt.Sprintf("unknown adapter %q%s; known are %s", name, hint, strings.Join(known, ", ")))
