@@ -95,7 +95,7 @@ func (f Facts) Login(home string, environ []string) Login {
 	return Login{}
 }
 
-var versionPattern = regexp.MustCompile(`\b\d+\.\d+(\.\d+)*`)
+var versionPattern = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)
 
 // ParseVersion finds the version in what a program printed for VersionArgs; "" when there is none.
 func ParseVersion(output string) string { return versionPattern.FindString(output) }

@@ -16,10 +16,11 @@ type opencodeEvent struct {
 	Type      string `json:"type"`
 	SessionID string `json:"sessionID"`
 	Part      struct {
-		Text   string `json:"text"`
-		Tool   string `json:"tool"`
-		Reason string `json:"reason"`
-		State  struct {
+		Text      string `json:"text"`
+		Synthetic bool   `json:"synthetic"`
+		Tool      string `json:"tool"`
+		Reason    string `json:"reason"`
+		State     struct {
 			Status string          `json:"status"`
 			Input  json.RawMessage `json:"input"`
 			Error  string          `json:"error"`
@@ -66,6 +67,7 @@ type opencodeParser struct {
 	failed   *opencodeError // the newest error; a step that begins after it takes it back
 	last     *opencodeError // the newest error, for a silence that it explains
 	overflow int
+	compacts bool // the step that comes, or goes on, sums the conversation up
 	fatal    string
 }
 
@@ -91,6 +93,10 @@ func (p *opencodeParser) event(e opencodeEvent) []Event {
 	case "step_start":
 		p.stepped, p.finish, p.texts, p.failed = true, "", nil, nil
 	case "text":
+		if e.Part.Synthetic { // its own words to the model after it summed up: it goes on
+			p.finish, p.texts = "", nil
+			return nil
+		}
 		if strings.TrimSpace(e.Part.Text) != "" {
 			p.texts = append(p.texts, e.Part.Text)
 			return []Event{{Kind: EventMessage, Text: e.Part.Text}}
@@ -110,6 +116,9 @@ func (p *opencodeParser) event(e opencodeEvent) []Event {
 
 func (p *opencodeParser) finished(e opencodeEvent) []Event {
 	p.finish = orWord(e.Part.Reason, "unknown")
+	if p.compacts { // a summary is no answer, though it stops too
+		p.compacts, p.finish = false, "compaction"
+	}
 	t := e.Part.Tokens
 	if t == nil {
 		return nil
@@ -145,6 +154,7 @@ func (p *opencodeParser) errorEvent(e opencodeError) Event {
 	p.failed, p.last = &e, &e
 	event := Event{Kind: EventError, Text: e.text()}
 	if e.Name == "ContextOverflowError" {
+		p.compacts = true
 		if p.overflow++; p.overflow > 1 {
 			event.Fatal = true
 			p.fatal = e.text()
