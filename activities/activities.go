@@ -13,6 +13,7 @@ import (
 
 	"conclave/internal/agent"
 	"conclave/internal/price"
+	"conclave/internal/secret"
 	"conclave/internal/store"
 )
 
@@ -35,7 +36,10 @@ type Options struct {
 }
 
 // Activities holds the process's side of every activity.
-type Activities struct{ Options }
+type Activities struct {
+	Options
+	secrets *secret.Scanner
+}
 
 // New checks the options.
 func New(o Options) (*Activities, error) {
@@ -47,7 +51,7 @@ func New(o Options) (*Activities, error) {
 		return nil, fmt.Errorf("state folder %s: %w", o.StateDir, err)
 	}
 	o.StateDir = abs
-	return &Activities{o}, nil
+	return &Activities{Options: o, secrets: secretsOf(o)}, nil
 }
 
 // RegisterTurns registers what runs agents and commands.

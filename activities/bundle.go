@@ -31,6 +31,7 @@ func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, sta
 	if err != nil {
 		return err
 	}
+	requirement = a.secrets.Redact(requirement)
 	if err := a.Complete(ctx, &status); err != nil {
 		return err
 	}

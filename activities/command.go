@@ -67,6 +67,9 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 	if err != nil {
 		return commandEnd{}, err
 	}
+	if err := c.cleanFile(log); err != nil {
+		return commandEnd{}, err
+	}
 	output, err := readTail(log, outputKept)
 	return commandEnd{Result: end, limit: c.timeout, output: output, log: log, sandbox: held.kind(), note: held.note}, err
 }

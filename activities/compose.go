@@ -48,6 +48,7 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 		limit = longestPrompt
 	}
 	text, err := t.fittingPrompt(ctx, limit)
+	text = t.secrets.Redact(text)
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
@@ -140,7 +141,7 @@ func (t *turn) writeDiff(ctx context.Context, path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	err = t.space.repo.WriteDiff(ctx, file, t.since(), t.req.From.Commit)
+	err = t.hidden(file, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, t.since(), t.req.From.Commit) })
 	size, sizeErr := file.Seek(0, io.SeekEnd)
 	return size, errors.Join(err, sizeErr, file.Close())
 }

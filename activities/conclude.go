@@ -14,7 +14,7 @@ import (
 // verdict for a reviewer, and for both the check of what was touched.
 func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 	result := &loop.TurnResult{
-		Class: t.outcome.Class, Code: t.outcome.Code, Message: bounded(t.outcome.Message), Session: t.outcome.Session,
+		Class: t.outcome.Class, Code: t.outcome.Code, Message: t.bounded(t.outcome.Message), Session: t.outcome.Session,
 		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: t.held.kind(),
 	}
 	if t.held.note != "" {

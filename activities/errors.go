@@ -27,13 +27,13 @@ const messageLimit = 1024
 var errStopped = errors.New("the worker is stopping")
 
 // failed turns trouble of ours into an error that is not repeated.
-func failed(kind string, err error) error {
-	return temporal.NewApplicationErrorWithOptions(bounded(err.Error()), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
+func (a *Activities) failed(kind string, err error) error {
+	return temporal.NewApplicationErrorWithOptions(a.bounded(err.Error()), kind, temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
 // retryable turns trouble of ours into an error of an activity that may be repeated.
-func retryable(err error) error {
-	return temporal.NewApplicationErrorWithOptions(bounded(err.Error()), typeEffect, temporal.ApplicationErrorOptions{})
+func (a *Activities) retryable(err error) error {
+	return temporal.NewApplicationErrorWithOptions(a.bounded(err.Error()), typeEffect, temporal.ApplicationErrorOptions{})
 }
 
 // interrupted is the answer of an attempt whose worker stops: another one takes it.
@@ -44,14 +44,14 @@ func interrupted() error {
 
 // unfinished is the error of an attempt that came to no result: its worker
 // stops, it was cancelled, or something of ours failed.
-func unfinished(ctx, run context.Context, err error) error {
+func (a *Activities) unfinished(ctx, run context.Context, err error) error {
 	switch {
 	case stopped(run):
 		return interrupted()
 	case ctx.Err() != nil:
 		return ctx.Err()
 	default:
-		return failed(typeEffect, err)
+		return a.failed(typeEffect, err)
 	}
 }
 

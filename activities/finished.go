@@ -31,15 +31,18 @@ func readResult[Result any](ctx context.Context, a *Activities, key string, requ
 		return nil, nil
 	}
 	if err != nil {
-		return nil, failed(typeEffect, err)
+		return nil, a.failed(typeEffect, err)
 	}
 	asked, err := requestDigest(request)
-	if err != nil || asked != before.Request {
-		return nil, err
+	if err != nil {
+		return nil, a.failed(typeEffect, err)
+	}
+	if asked != before.Request {
+		return nil, nil
 	}
 	result := new(Result)
 	if err := json.Unmarshal(before.Result, result); err != nil {
-		return nil, failed(typeEffect, fmt.Errorf("store key %s: %w", key, err))
+		return nil, a.failed(typeEffect, fmt.Errorf("store key %s: %w", key, err))
 	}
 	return result, nil
 }
@@ -48,14 +51,14 @@ func readResult[Result any](ctx context.Context, a *Activities, key string, requ
 func (a *Activities) writeResult(ctx context.Context, key string, request, result any) error {
 	asked, err := requestDigest(request)
 	if err != nil {
-		return err
+		return a.failed(typeEffect, err)
 	}
 	raw, err := json.Marshal(result)
 	if err == nil {
 		err = a.writeKey(ctx, key, finished{Request: asked, Result: raw})
 	}
 	if err != nil {
-		return failed(typeEffect, err)
+		return a.failed(typeEffect, err)
 	}
 	return nil
 }
@@ -63,7 +66,7 @@ func (a *Activities) writeResult(ctx context.Context, key string, request, resul
 func requestDigest(request any) (string, error) {
 	raw, err := json.Marshal(request)
 	if err != nil {
-		return "", failed(typeEffect, err)
+		return "", err
 	}
 	return artifact.Of(raw).Digest, nil
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/activity"
+
+	"conclave/internal/secret"
 )
 
 // beatEvery keeps well below the heartbeat time-out, whatever the agent prints.
@@ -23,11 +25,13 @@ type pulse struct {
 	beat Beat
 	ctx  context.Context
 	done chan struct{}
-	wait sync.WaitGroup
+	// secrets are taken out of what is told.
+	secrets *secret.Scanner
+	wait    sync.WaitGroup
 }
 
-func startPulse(ctx context.Context, step string) *pulse {
-	p := &pulse{ctx: ctx, beat: Beat{Step: step}, done: make(chan struct{})}
+func startPulse(ctx context.Context, step string, secrets *secret.Scanner) *pulse {
+	p := &pulse{ctx: ctx, beat: Beat{Step: step}, done: make(chan struct{}), secrets: secrets}
 	p.send()
 	p.wait.Go(p.run)
 	return p
@@ -48,6 +52,7 @@ func (p *pulse) run() {
 
 // act notes the last action and beats; the SDK holds back what comes too often.
 func (p *pulse) act(action string) {
+	action = bounded(p.secrets.String(action))
 	p.mu.Lock()
 	changed := p.beat.Action != action
 	p.beat.Action = action

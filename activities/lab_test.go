@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	sdkactivity "go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/worker"
@@ -177,6 +179,7 @@ func (l *lab) paths(commit string) []string {
 type attempt struct {
 	stop       chan struct{}   // the worker's
 	background context.Context // ends when the activity is cancelled
+	beats      func(Beat)      // gets the heartbeats
 }
 
 // try runs an activity as a worker would.
@@ -191,8 +194,20 @@ func try[Result any](a attempt, activity, request any) (*Result, error) {
 	if a.background != nil {
 		env.SetWorkerOptions(worker.Options{BackgroundActivityContext: a.background})
 	}
+	if a.beats != nil {
+		env.SetOnActivityHeartbeatListener(func(_ *sdkactivity.Info, details converter.EncodedValues) {
+			var beat Beat
+			if details.Get(&beat) == nil {
+				a.beats(beat)
+			}
+		})
+	}
 	env.RegisterActivity(activity)
-	value, err := env.ExecuteActivity(activity, request)
+	arguments := []any{request}
+	if request == nil {
+		arguments = nil
+	}
+	value, err := env.ExecuteActivity(activity, arguments...)
 	if err != nil {
 		return nil, err
 	}

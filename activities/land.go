@@ -15,14 +15,14 @@ import (
 // Land puts the run's change on a branch of the user's repository. Nothing else
 // of the repository is touched, and repeating it gives the same commit.
 func (a *Activities) Land(ctx context.Context, req *loop.LandRequest) (*loop.Landed, error) {
-	beat := startPulse(ctx, "")
+	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	landed, err := a.LandNow(ctx, req)
 	switch {
 	case errors.Is(err, gitrepo.ErrBranchExists): // somebody else's branch of that name stays
-		return nil, failed(typeInput, err)
+		return nil, a.failed(typeInput, err)
 	case err != nil:
-		return nil, retryable(err)
+		return nil, a.retryable(err)
 	}
 	return landed, nil
 }
@@ -68,19 +68,19 @@ func landMessage(req *loop.LandRequest) string {
 // WriteBundle rebuilds the bundle from the run's own record: it asks the
 // workflow for it, so that no history carries the record again and again.
 func (a *Activities) WriteBundle(ctx context.Context, req *loop.BundleRequest) error {
-	beat := startPulse(ctx, "")
+	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	info := activity.GetInfo(ctx)
 	answer, err := a.Client.QueryWorkflow(ctx, info.WorkflowExecution.ID, info.WorkflowExecution.RunID, loop.QueryBundle)
 	if err != nil {
-		return retryable(fmt.Errorf("the workflow did not give its record: %w", err))
+		return a.retryable(fmt.Errorf("the workflow did not give its record: %w", err))
 	}
 	var status record.Status
 	if err := answer.Get(&status); err != nil {
-		return retryable(fmt.Errorf("the workflow's record: %w", err))
+		return a.retryable(fmt.Errorf("the workflow's record: %w", err))
 	}
 	if err := a.BundleNow(ctx, req, status); err != nil {
-		return retryable(err)
+		return a.retryable(err)
 	}
 	return nil
 }

@@ -18,17 +18,18 @@ const baseMessage = "conclave: the state that the run started from"
 // PrepareRun resolves where the run starts: the base commit, or the user's
 // uncommitted state, as a commit of the run's own repository. It runs on the
 // starter, and is safe to repeat: the same source gives the same commits.
-func (a *Activities) PrepareRun(ctx context.Context, req *loop.PrepareRequest) (*loop.Prepared, error) {
-	beat := startPulse(ctx, "")
+func (a *Activities) PrepareRun(ctx context.Context, req *loop.PrepareRequest) (_ *loop.Prepared, err error) {
+	defer a.hide(&err)
+	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	out, err := a.prepare(ctx, req)
 	if err != nil {
 		if notWorthRepeating(err) {
-			return nil, failed(typeInput, err)
+			return nil, a.failed(typeInput, err)
 		}
-		return nil, retryable(err)
+		return nil, a.retryable(err)
 	}
-	return out, nil
+	return spotless(a, out)
 }
 
 func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*loop.Prepared, error) {

@@ -82,7 +82,7 @@ func (t *turn) takeFindings(ctx context.Context, result *loop.TurnResult, answer
 			return err
 		}
 		if len(f.Evidence) > 0 {
-			out.Anchor = clip(review.Anchor(code.line(f.Evidence[0].Path, f.Evidence[0].Line)), anchorLimit)
+			out.Anchor = clip(t.secrets.String(review.Anchor(code.line(f.Evidence[0].Path, f.Evidence[0].Line))), anchorLimit)
 		}
 		out.Outside = fix != nil && !touches(fix, f)
 		*out = small(*out)

@@ -49,7 +49,7 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	lines, tests := guard.NewLines(rules.Generated), guard.NewTests()
 	patch := guard.NewPatch(lines, tests)
 	w.diff, err = a.putStream(ctx, runID, func(out io.Writer) error {
-		return repo.WriteDiff(ctx, io.MultiWriter(out, patch), from, to)
+		return a.hidden(out, func(out io.Writer) error { return repo.WriteDiff(ctx, io.MultiWriter(out, patch), from, to) })
 	})
 	if err != nil {
 		return w, err

@@ -21,15 +21,16 @@ import (
 
 // RunTurn runs one agent turn to its end. A turn that finished before is not
 // run again: its stored result is returned.
-func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.TurnResult, error) {
-	beat := startPulse(ctx, req.Step)
+func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (_ *loop.TurnResult, err error) {
+	defer a.hide(&err)
+	beat := startPulse(ctx, req.Step, a.secrets)
 	defer beat.stop()
 	run, cancel := stopping(ctx)
 	defer cancel()
 	if req.Writing {
 		unlock, err := a.lockWriter(run, req.RunID)
 		if err != nil {
-			return nil, unfinished(ctx, run, err)
+			return nil, a.unfinished(ctx, run, err)
 		}
 		defer unlock()
 	}
@@ -41,13 +42,16 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (*loop.
 	defer t.clean()
 	result, err := t.run(run)
 	if err != nil || result.Class == record.ClassAborted && stopped(run) {
-		return nil, unfinished(ctx, run, err)
+		return nil, a.unfinished(ctx, run, err)
 	}
 	// A turn that is over is kept, whatever happens to its worker or its run meanwhile.
 	saving := context.WithoutCancel(ctx)
 	result.DurationMS, result.Attempt = time.Since(t.began).Milliseconds(), t.attempt
-	if err := t.store(saving, result); err != nil {
-		return nil, failed(typeEffect, err)
+	if err = t.store(saving, result); err == nil {
+		result, err = spotless(a, result)
+	}
+	if err != nil {
+		return nil, a.failed(typeEffect, err)
 	}
 	if result.Class == record.ClassAborted {
 		return result, nil
@@ -83,10 +87,10 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 	}
 	invocation, parser, err := t.compose(ctx)
 	if err != nil {
-		return refusal(err)
+		return t.refusal(err)
 	}
 	if t.held, err = t.containTurn(ctx, invocation); err != nil {
-		return refusal(err)
+		return t.refusal(err)
 	}
 	if t.req.Writing {
 		if err := t.markWriting(t.req.RunID, t.space, t.req.From.Commit, true); err != nil {
@@ -100,12 +104,12 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 }
 
 // refusal is a turn that cannot begin because of how it is configured.
-func refusal(err error) (*loop.TurnResult, error) {
+func (a *Activities) refusal(err error) (*loop.TurnResult, error) {
 	var uncontained errNoSandbox
 	if !agent.IsUnavailable(err) && !errors.As(err, &uncontained) {
 		return nil, err
 	}
-	return &loop.TurnResult{Class: record.ClassPermanent, Code: "ENGINE_UNAVAILABLE", Message: bounded(err.Error())}, nil
+	return &loop.TurnResult{Class: record.ClassPermanent, Code: "ENGINE_UNAVAILABLE", Message: a.bounded(err.Error())}, nil
 }
 
 // open makes the scratch folder and the workspace.
@@ -144,7 +148,7 @@ func (t *turn) setup(ctx context.Context) (*loop.TurnResult, error) {
 		return nil, err
 	}
 	class, code := out.class()
-	return &loop.TurnResult{Class: class, Code: code, Message: bounded(fmt.Sprintf("the set-up command `%s` %s\n%s", t.req.Setup, out.problem(), out.tail()))}, nil
+	return &loop.TurnResult{Class: class, Code: code, Message: t.bounded(fmt.Sprintf("the set-up command `%s` %s\n%s", t.req.Setup, out.problem(), out.tail()))}, nil
 }
 
 // call runs the engine and reads its stream.
@@ -162,14 +166,19 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 	if err != nil {
 		return err
 	}
+	if err := t.cleanFile(stderr); err != nil {
+		return err
+	}
 	last, err := readOptional(inv.LastMessageFile)
 	if err != nil {
 		return err
 	}
 	t.outcome = parser.Outcome(agent.ProcessEnd{
 		Code: end.ExitCode, Signal: end.Signal, Cause: string(end.Cause), Message: end.Message,
-		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: last, Limit: t.req.Timeout, SessionDir: inv.SessionDir,
+		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: t.secrets.Redact(last), Limit: t.req.Timeout, SessionDir: inv.SessionDir,
 	})
+	// What came in parts is looked at whole.
+	t.outcome.Final, t.outcome.Structured = t.secrets.Redact(t.outcome.Final), t.secrets.Redact(t.outcome.Structured)
 	return nil
 }
 
@@ -177,12 +186,13 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 // on disk and stops the turn at a failure that cannot pass.
 func (t *turn) follow(parser agent.Parser, log *eventLog) func([]byte) error {
 	return func(line []byte) error {
-		for _, event := range parser.Line(line) {
+		// Whatever is made of a line has no secret to lose: an event's text is cut, and so might be a secret.
+		for _, event := range parser.Line(t.secrets.Redact(line)) {
 			if err := log.add(event); err != nil {
 				return err
 			}
 			if action := event.Action(); action != "" {
-				t.beat.act(bounded(action))
+				t.beat.act(action)
 			}
 			if event.Fatal {
 				return fmt.Errorf("%w: %s", process.ErrStop, event.Text)
@@ -202,6 +212,9 @@ func (t *turn) store(ctx context.Context, result *loop.TurnResult) error {
 		info, err := os.Stat(path)
 		if err != nil || info.Size() == 0 {
 			continue
+		}
+		if err := t.cleanFile(path); err != nil {
+			return err
 		}
 		ref, err := t.Store.PutFile(ctx, path)
 		if err != nil {

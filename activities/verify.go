@@ -20,15 +20,16 @@ import (
 
 // Verify runs the verifier and the linter on the writer's workspace, and puts
 // the workspace back to the snapshot: what a command leaves is no change of the run.
-func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop.VerifyResult, error) {
-	beat := startPulse(ctx, req.Step)
+func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (_ *loop.VerifyResult, err error) {
+	defer a.hide(&err)
+	beat := startPulse(ctx, req.Step, a.secrets)
 	defer beat.stop()
 	run, cancel := stopping(ctx)
 	defer cancel()
 	if req.Command != "" || req.Lint != "" {
 		unlock, err := a.lockWriter(run, req.RunID)
 		if err != nil {
-			return nil, unfinished(ctx, run, err)
+			return nil, a.unfinished(ctx, run, err)
 		}
 		defer unlock()
 	}
@@ -41,9 +42,12 @@ func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (*loop
 	defer v.clean()
 	result, err := v.run(run)
 	if err != nil || result.Class == record.ClassAborted && stopped(run) {
-		return nil, unfinished(ctx, run, err)
+		return nil, a.unfinished(ctx, run, err)
 	}
 	result.DurationMS, result.Attempt = time.Since(began).Milliseconds(), v.attempt
+	if result, err = spotless(a, result); err != nil {
+		return nil, a.failed(typeEffect, err)
+	}
 	if result.Class == record.ClassAborted {
 		return result, nil
 	}
@@ -128,7 +132,7 @@ func (v *verification) execute(ctx context.Context, c command) error {
 		return err
 	}
 	v.result.Artifacts[c.name+".log"] = ref
-	if v.result.Artifacts[c.name+".command"], err = v.Store.Put(saving, []byte(c.text+"\n")); err != nil {
+	if v.result.Artifacts[c.name+".command"], err = v.Store.Put(saving, v.secrets.Redact([]byte(c.text+"\n"))); err != nil {
 		return err
 	}
 	restored, err := v.space.repo.Restore(saving, v.space.dir, v.req.From.Commit, v.space.ours)
@@ -156,15 +160,15 @@ func (v *verification) judge(ctx context.Context, c command, end commandEnd, log
 	switch {
 	case problem != "" && c.name != "lint":
 		v.result.Class, v.result.Code = end.class()
-		v.result.Message = bounded(fmt.Sprintf("the %s command `%s` %s", c.name, c.text, problem))
+		v.result.Message = v.bounded(fmt.Sprintf("the %s command `%s` %s", c.name, c.text, problem))
 	case c.name == "lint":
 		v.result.Lint, err = v.Store.Put(ctx, end.words(log.Size))
 	case c.name == "verify":
 		v.result.Gate, v.result.ExitCode = loop.GatePass, end.ExitCode
 		if end.problem() != "" {
-			v.result.Gate, v.result.Message = loop.GateFail, bounded(end.problem()+end.firstCheck())
+			v.result.Gate, v.result.Message = loop.GateFail, v.bounded(end.problem()+end.firstCheck())
 			v.result.FailureDigest = verifier.Digest(end.output, end.ExitCode, v.space.dir, filepath.Clean(os.TempDir()))
-			v.result.Failure, err = v.Store.Put(ctx, []byte(fmt.Sprintf("`%s` %s\n\n%s", c.text, end.problem(), end.failure())))
+			v.result.Failure, err = v.Store.Put(ctx, v.secrets.Redact([]byte(fmt.Sprintf("`%s` %s\n\n%s", c.text, end.problem(), end.failure()))))
 			v.result.Artifacts["result.md"] = v.result.Failure
 		}
 	}

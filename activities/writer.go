@@ -94,7 +94,9 @@ func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) erro
 }
 
 func (t *turn) putDiff(ctx context.Context, from, to string) (artifact.Ref, error) {
-	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
+	return t.putStream(ctx, t.req.RunID, func(w io.Writer) error {
+		return t.hidden(w, func(w io.Writer) error { return t.space.repo.WriteDiff(ctx, w, from, to) })
+	})
 }
 
 // fixReportFile is the fix report's name in the step's folder of the bundle.
