@@ -25,6 +25,8 @@ type Options struct {
 	Agents   agent.Settings
 	// Prices are what models cost, for engines that report tokens only.
 	Prices price.List
+	// IsolateHome gives agents a home folder of the run's own.
+	IsolateHome bool
 	// Environ is the process environment that commands may inherit parts of.
 	Environ []string
 	// Sandbox is auto, required or off; "" is auto. Caches are folders that writers and commands may fill beside the

@@ -87,8 +87,9 @@ func (a *Activities) fillChanged(ctx context.Context, run *record.Run) error {
 // stays for `apply`. Trouble with it is no reason to lose a bundle that is
 // written: `starter doctor` lists leftovers.
 func (a *Activities) clearWork(runID string) {
-	for _, name := range []string{"work", "turns"} {
+	for _, name := range []string{"work", "turns", homeFolder} {
 		_ = gitrepo.RemoveTree(filepath.Join(RunDir(a.StateDir, runID), name))
 	}
 	_ = os.Remove(a.writerStateFile(runID))
+	_ = os.Remove(a.sessionFile(runID))
 }

@@ -23,7 +23,11 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 	if t.req.DryRun {
 		name = agent.StubName
 	}
-	adapter, err := t.Agents.Lookup(name)
+	settings, err := t.agents()
+	if err != nil {
+		return agent.Invocation{}, nil, err
+	}
+	adapter, err := settings.Lookup(name)
 	if err != nil {
 		return agent.Invocation{}, nil, err
 	}
@@ -31,7 +35,9 @@ func (t *turn) compose(ctx context.Context) (agent.Invocation, agent.Parser, err
 		Role: t.req.Turn, Writing: t.req.Writing, Workspace: t.space.dir, Scratch: t.agentScratch(),
 		PromptFile: filepath.Join(t.scratch, "prompt.md"), Target: target(t.req.Target), Timeout: t.req.Timeout,
 	}
-	settings := t.Agents
+	if t.resumed != nil {
+		spec.Resume, spec.Earlier = t.resumed.Session, earlier(t.resumed)
+	}
 	if t.holds(ctx) { // one sandbox per turn: theirs does not work inside ours
 		settings.CLISandbox = agent.CLISandboxOff
 	}

@@ -20,10 +20,14 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 	if t.held.note != "" {
 		result.Notes = append(result.Notes, bounded(t.held.note))
 	}
+	result.Notes = append(t.notes, result.Notes...)
 	// The agent is gone; what it left is looked at even if the run is stopping.
 	ctx = context.WithoutCancel(ctx)
 	if t.req.Writing {
-		return result, t.concludeWriter(ctx, result)
+		if err := t.concludeWriter(ctx, result); err != nil {
+			return result, err
+		}
+		return result, t.holdSession(result)
 	}
 	if err := t.checkUntouched(ctx, result); err != nil || result.Class != record.ClassOK {
 		return result, err

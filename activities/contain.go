@@ -86,6 +86,9 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 		Role: sandbox.Reader, Program: inv.Path, Args: inv.Args, Env: inv.Env, Workspace: t.space.dir, Temp: temp,
 		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: t.state(inv.Env),
 	}
+	if t.IsolateHome { // the user's home keeps its secrets, whatever the agent takes for its own
+		turn.Home, turn.State = variable(t.Agents.Environ, "HOME"), append(turn.State, sandbox.StatePath{Path: t.home()})
+	}
 	if t.req.Writing {
 		turn.Role = sandbox.Writer
 		if t.req.KeepProtected {

@@ -76,6 +76,9 @@ type turn struct {
 	outcome agent.Outcome
 	// held is what contains the agent.
 	held containment
+	// resumed is the session that the turn goes on with, nil for a new one; notes tell a reader what became of it.
+	resumed *loop.Earlier
+	notes   []string
 }
 
 func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
@@ -85,6 +88,7 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 	if failure, err := t.setup(ctx); failure != nil || err != nil {
 		return failure, err
 	}
+	t.resume()
 	invocation, parser, err := t.compose(ctx)
 	if err != nil {
 		return t.refusal(err)
@@ -98,6 +102,9 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 		}
 	}
 	if err := t.call(ctx, invocation, parser); err != nil {
+		return nil, err
+	}
+	if err := t.afresh(ctx); err != nil {
 		return nil, err
 	}
 	return t.conclude(ctx)

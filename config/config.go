@@ -25,6 +25,9 @@ type Config struct {
 
 	VerifyCmd, SetupCmd, LintCmd string
 
+	// WriterSession is resume or fresh: what a repair goes on with.
+	WriterSession string
+
 	// WriterTimeout and ReaderTimeout bound one agent turn, IdleTimeout the time without an event, VerifyTimeout a command.
 	WriterTimeout, ReaderTimeout, IdleTimeout, VerifyTimeout time.Duration
 
@@ -112,6 +115,8 @@ type Host struct {
 	// ones, absolute.
 	Sandbox string
 	Caches  []string
+	// IsolateHome gives agents a home folder of the run's own.
+	IsolateHome bool
 	// Store and StateDir are absolute folders.
 	Store, StateDir string
 	// Address is empty for the local server.

@@ -162,6 +162,9 @@ func (c Config) Lenses() map[string]string {
 // Choices are the settings that a plan means beside its definition, whoever made them: a preset, flags, or files.
 func (c Config) Choices() map[string]string {
 	choices := map[string]string{"implementer": c.Writer.text(), "reviewers": strings.Join(c.seatTexts(), ","), "verdict_mode": c.VerdictMode}
+	if c.WriterSession == "fresh" { // not the default, so that plans of before keep their digest
+		choices["writer_session"] = c.WriterSession
+	}
 	if c.Design {
 		choices["designer"] = c.Designer.text()
 	}

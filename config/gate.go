@@ -33,7 +33,7 @@ func (c Config) ForGate() Config {
 	if len(c.Seats) > 0 {
 		c.Writer = c.Seats[0].Lane
 	}
-	c.Design, c.Escalation = false, nil
+	c.Design, c.Escalation, c.WriterSession = false, nil, ""
 	c.AllowSelfReview = true // there is no writer whose engine a seat could share
 	return c
 }

@@ -35,6 +35,7 @@ func (l *loading) config() Config {
 		VerifyCmd:        l.text("verify_cmd"),
 		SetupCmd:         l.text("setup_cmd"),
 		LintCmd:          l.text("lint_cmd"),
+		WriterSession:    l.text("writer_session"),
 		WriterTimeout:    l.duration("timeout", defaultWriterTimeout),
 		ReaderTimeout:    l.duration("timeout", defaultReaderTimeout),
 		IdleTimeout:      l.duration("idle_timeout", 0),
@@ -79,12 +80,13 @@ func (l *loading) duration(name string, otherwise time.Duration) time.Duration {
 
 func (l *loading) host(c *Config) {
 	c.Host = Host{
-		Agents:    map[string]Agent{},
-		Sandbox:   l.text("sandbox"),
-		Address:   l.text("address"),
-		Namespace: l.text("namespace"),
-		TaskQueue: l.text("task_queue"),
-		StateDir:  l.folder("state_dir", DefaultStateDir),
+		Agents:      map[string]Agent{},
+		Sandbox:     l.text("sandbox"),
+		IsolateHome: l.flag("isolate_home"),
+		Address:     l.text("address"),
+		Namespace:   l.text("namespace"),
+		TaskQueue:   l.text("task_queue"),
+		StateDir:    l.folder("state_dir", DefaultStateDir),
 	}
 	c.Host.Caches = l.caches()
 	c.Host.Store = l.folder("store", func() (string, error) { return filepath.Join(c.Host.StateDir, "store"), nil })

@@ -66,7 +66,7 @@ func (c *carriage) connect(ctx context.Context, conf config.Config, target host.
 	environ := os.Environ()
 	c.acts, err = activities.New(activities.Options{
 		Store: artifacts, StateDir: conf.Host.StateDir, Agents: conf.Host.AgentSettings(environ), Prices: conf.Host.PriceList(),
-		Environ: environ, Client: c.conn.Client, Sandbox: conf.Host.Sandbox, Caches: conf.Host.Caches,
+		Environ: environ, Client: c.conn.Client, Sandbox: conf.Host.Sandbox, Caches: conf.Host.Caches, IsolateHome: conf.Host.IsolateHome,
 	})
 	return err
 }

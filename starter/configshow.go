@@ -25,9 +25,6 @@ func (a *app) configCommand() *cobra.Command {
 		Use: "show", Short: "Print every setting with where it comes from", Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p := &plan{flags: f, unrun: true}
-			if err := refuseLater(cmd.Flags()); err != nil {
-				return err
-			}
 			if err := p.openSource(cmd.Context(), cmd); err != nil {
 				return err
 			}

@@ -172,6 +172,7 @@ func input(ctx context.Context, p *plan, e runindex.Entry, artifacts store.Store
 			VerifyTimeout: p.config.VerifyTimeout, IdleTimeout: p.config.IdleTimeout},
 		Queues:      loop.Queues{Source: workflows.SourceQueue(e.RunID), Agents: workflows.RunQueue(e.RunID)},
 		VerdictMode: p.config.VerdictMode, DryRun: p.flags.dryRun, SelfReviewed: p.selfReviewed, Lenses: p.config.Lenses(), Budget: p.budget(),
+		WriterSession: p.config.WriterSession,
 	}
 	if !e.Local() {
 		in.Queues.Agents, in.Queues.Shared = workflows.AgentQueueOf(e.TaskQueue), true

@@ -27,7 +27,6 @@ type workFlags struct {
 func (f *workFlags) add(cmd *cobra.Command) {
 	config.PolicyFlags(cmd.Flags())
 	addHostFlags(cmd)
-	addLaterFlags(cmd.Flags())
 	fs := cmd.Flags()
 	fs.StringVar(&f.workdir, "workdir", ".", "the directory to work on: `DIR`")
 	fs.StringVar(&f.base, "base", "", "the commit to start from: `REF` (default HEAD)")
@@ -73,9 +72,6 @@ type constraint struct {
 
 // prepare checks everything that can be checked before anything starts.
 func prepare(ctx context.Context, cmd *cobra.Command, p *plan) error {
-	if err := refuseLater(cmd.Flags()); err != nil {
-		return err
-	}
 	steps := []func(context.Context, *cobra.Command) error{p.openSource, p.checkFolder, p.load, p.readPrompts, p.compile, p.checkCalibration, p.readConstraints}
 	for _, step := range steps {
 		if err := step(ctx, cmd); err != nil {

@@ -59,7 +59,7 @@ func open(h config.Host, c client.Client) (*activities.Activities, error) {
 	environ := os.Environ()
 	return activities.New(activities.Options{
 		Store: folder, StateDir: h.StateDir, Agents: h.AgentSettings(environ), Prices: h.PriceList(), Environ: environ, Client: c,
-		Sandbox: h.Sandbox, Caches: h.Caches,
+		Sandbox: h.Sandbox, Caches: h.Caches, IsolateHome: h.IsolateHome,
 	})
 }
 

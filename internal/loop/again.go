@@ -28,6 +28,7 @@ func (p *Progress) again(call Call, result TurnResult) *Again {
 		if request.Target, request.Substitution, ok = p.substitute(call, result); !ok {
 			return nil
 		}
+		request.Resume = nil // another engine's session is none of its own
 		p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("step %s: %s was not available (%s); %s took its place",
 			call.Step, call.Turn.Target.Adapter, result.Message, request.Target.Adapter))
 		p.step(call.Step).Identity.Requested = &request.Target

@@ -46,6 +46,7 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 		request.Feedback = p.feedback(input)
 		request.Escalated, request.ReportOnly = input.Escalated, input.Reask
 	}
+	request.Resume = p.resume(turn, target, input.Escalated)
 	call.Turn, call.Summary = request, summary(request)
 }
 

@@ -41,6 +41,8 @@ type Input struct {
 	Queues      Queues         `json:"queues"`
 	// VerdictMode is strict or heuristic.
 	VerdictMode string `json:"verdict_mode"`
+	// WriterSession is resume where repairs go on with the writer's own session; anything else is fresh.
+	WriterSession string `json:"writer_session,omitempty"`
 	// DryRun lets the stub stand for every lane.
 	DryRun       bool `json:"dry_run,omitempty"`
 	SelfReviewed bool `json:"self_reviewed,omitempty"`

@@ -32,6 +32,8 @@ type Carry struct {
 	Ledger review.Ledger `json:"ledger,omitzero"`
 	// Confirmations says who confirmed a finding, by its id.
 	Confirmations map[string]confirmation `json:"confirmations,omitempty"`
+	// Writer is the session that wrote the newest snapshot, nil when there is none to go on with.
+	Writer *writerSession `json:"writer,omitempty"`
 	// Judged is the snapshot that each seat judged last: where a recheck's diff starts.
 	Judged map[string]Snapshot `json:"judged,omitempty"`
 	// FixReport is what the last repair reported.

@@ -119,6 +119,8 @@ type TurnRequest struct {
 	// Escalated tells a repair that the task is its own now; ReportOnly that only its fix report is missing.
 	Escalated  bool `json:"escalated,omitempty"`
 	ReportOnly bool `json:"report_only,omitempty"`
+	// Resume is the writer's own session that a repair goes on with, nil for a new one; no reader ever has one.
+	Resume *Earlier `json:"resume,omitempty"`
 	// Lenses are the texts of users' own lenses, Prompts those of overridden templates, both by name.
 	Lenses  []NamedRef `json:"lenses,omitempty"`
 	Prompts []NamedRef `json:"prompts,omitempty"`
@@ -155,6 +157,8 @@ type TurnResult struct {
 	Reported *record.Engine `json:"reported,omitempty"`
 	Usage    *record.Usage  `json:"usage,omitempty"`
 	Session  string         `json:"session,omitempty"`
+	// Resumed says that the turn went on with the session that it was asked to resume.
+	Resumed bool `json:"resumed,omitempty"`
 	// Verdict is pass or block for a reviewer's valid answer, else empty.
 	Verdict    string    `json:"verdict,omitempty"`
 	Confidence *float64  `json:"confidence,omitempty"`

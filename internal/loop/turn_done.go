@@ -65,6 +65,7 @@ func (p *Progress) finishStep(call Call, result TurnResult, now time.Time) *reco
 	step := p.step(call.Step)
 	step.Class, step.Code, step.Message = result.Class, result.Code, result.Message
 	step.Identity.Reported, step.Sandbox, step.Session = result.Reported, result.Sandbox, result.Session
+	step.Resumed = result.Resumed
 	step.Verdict, step.Stats, step.Artifacts = result.Verdict, result.Stats, result.Artifacts
 	step.Tree = result.Snapshot.Tree
 	step.Attempts = result.Attempt + call.Turn.Try - 1
@@ -100,6 +101,7 @@ func (p *Progress) designDone(step *record.Step, result TurnResult) {
 
 func (p *Progress) writerDone(call Call, result TurnResult) {
 	p.Latest = result.Snapshot
+	p.keepSession(call, result)
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = result.TotalDiff, result.Total
 	p.scanned(result.Scan)
 	answer := map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed}
