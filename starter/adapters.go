@@ -101,7 +101,7 @@ func (a *app) printAdapters(lines []adapterLine) error {
 			identity = l.Provider + "/" + l.Family
 		}
 		if program == "" {
-			program = "missing: " + strings.TrimPrefix(l.Missing, l.Name+" is ")
+			program = strings.TrimPrefix(l.Missing, l.Name+" is ")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", l.Name, l.Kind, identity, program, l.Variable)
 	}
