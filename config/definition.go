@@ -44,6 +44,11 @@ func (c Config) Compile(identify Identify) ([]byte, *convergence.Machine, error)
 	if err != nil {
 		return nil, nil, err
 	}
+	return compiled(d)
+}
+
+// compiled gives a definition of our own as a document, and compiled under the live rules.
+func compiled(d convergence.Definition) ([]byte, *convergence.Machine, error) {
 	document, err := json.Marshal(d)
 	if err != nil {
 		return nil, nil, err

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 
 	"github.com/spf13/pflag"
 
@@ -44,15 +43,7 @@ func (c Config) CompileGate(identify Identify) ([]byte, *convergence.Machine, er
 	if err != nil {
 		return nil, nil, err
 	}
-	document, err := json.Marshal(d)
-	if err != nil {
-		return nil, nil, err
-	}
-	machine, err := convergence.Compile(document, convergence.V1)
-	if err != nil {
-		return nil, nil, Issues("the definition of these settings", err)
-	}
-	return document, machine, nil
+	return compiled(d)
 }
 
 // GateDefinition is what presets and flags stand for where nobody writes: the
