@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"conclave/internal/agent"
@@ -34,8 +36,8 @@ type commandEnd struct {
 	limit  time.Duration
 	output []byte
 	log    string
-	// sandbox is what held it; note says why nothing did.
-	sandbox, note string
+	// sandbox is what held it; note says why nothing did. temp is the folder for temporary files as it saw it.
+	sandbox, note, temp string
 }
 
 // Exit codes by which a shell says that it could not run a command at all.
@@ -54,6 +56,7 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 		env = append(env, "CONCLAVE_DESIGN_CONTRACT="+filepath.Join(w.dir, contractFile))
 	}
 	held, err := c.contain(ctx, w, scratch, env)
+	defer held.clean()
 	if err != nil {
 		return c.refused(err, log)
 	}
@@ -71,7 +74,7 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 		return commandEnd{}, err
 	}
 	output, err := readTail(log, outputKept)
-	return commandEnd{Result: end, limit: c.timeout, output: output, log: log, sandbox: held.kind(), note: held.note}, err
+	return commandEnd{Result: end, limit: c.timeout, output: output, log: log, sandbox: held.kind(), note: held.note, temp: held.tempSeen()}, err
 }
 
 // problem says why the command is not a success; empty when it is one.
@@ -165,15 +168,27 @@ func readTail(path string, most int64) ([]byte, error) {
 	return content[:n], err
 }
 
+// longestMessage bounds a final message, in bytes.
+const longestMessage = 16 << 20
+
+// readOptional reads what an agent left for us. It may have left anything: a link to a file that only we can read is not
+// followed, a pipe is not waited for.
 func readOptional(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO) {
+			return nil, nil
+		}
+		return nil, err
 	}
-	return content, err
+	defer file.Close()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(file, longestMessage))
 }
 
 func firstError(errs ...error) error {

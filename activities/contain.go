@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"conclave/internal/agent"
+	"conclave/internal/gitrepo"
 	"conclave/internal/guard"
 	"conclave/internal/process"
 	"conclave/internal/sandbox"
@@ -29,6 +30,23 @@ type containment struct {
 	*sandbox.Confinement
 	// note tells the record why nothing does.
 	note string
+	// temp is the folder for temporary files; it goes with the turn.
+	temp string
+}
+
+// clean removes the temporary files.
+func (c containment) clean() {
+	if c.temp != "" {
+		_ = gitrepo.RemoveTree(c.temp)
+	}
+}
+
+// tempSeen is the folder for temporary files as the command sees it.
+func (c containment) tempSeen() string {
+	if c.Confinement == nil {
+		return filepath.Clean(os.TempDir())
+	}
+	return c.Temp
 }
 
 // kind is the word for the record.
@@ -78,7 +96,7 @@ func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containmen
 
 // containTurn makes the sandbox of an agent's turn.
 func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containment, error) {
-	temp, err := t.temporary()
+	temp, err := t.temporary(ctx, t.scratch)
 	if err != nil {
 		return containment{}, err
 	}
@@ -96,18 +114,24 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 		}
 	}
 	if err != nil {
-		return containment{}, err
+		return containment{temp: temp}, err
 	}
-	return t.contain(ctx, turn)
+	held, err := t.contain(ctx, turn)
+	held.temp = temp
+	return held, err
 }
 
 // agentScratch is the part of the turn's scratch folder that the agent may change: what it leaves for us, and settings
 // that we make for it. Its streams and its prompt, which become evidence, lie outside.
 func (t *turn) agentScratch() string { return filepath.Join(t.scratch, "agent") }
 
-func (t *turn) temporary() (string, error) {
-	temp := filepath.Join(t.scratch, "tmp")
-	return temp, os.MkdirAll(temp, 0o700)
+// temporary makes the folder for a turn's temporary files. Inside bubblewrap it is /tmp, wherever it lies. Elsewhere its
+// path must be short: a socket's name has at most 107 bytes.
+func (a *Activities) temporary(ctx context.Context, scratch string) (string, error) {
+	if sandbox.Detect(ctx).Kind() == sandbox.Landlock && a.Sandbox != SandboxOff {
+		return os.MkdirTemp("", "conclave-")
+	}
+	return os.MkdirTemp(scratch, "tmp-")
 }
 
 // state are the places of the engine's login and sessions.
@@ -129,13 +153,15 @@ func (t *turn) state(env []string) []sandbox.StatePath {
 
 // containCommand makes the sandbox of a set-up, lint or verify command.
 func (c command) contain(ctx context.Context, w *workspace, scratch string, env []string) (containment, error) {
-	temp := filepath.Join(scratch, c.name+"-tmp")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
+	temp, err := c.temporary(ctx, scratch)
+	if err != nil {
 		return containment{}, err
 	}
-	return c.Activities.contain(ctx, sandbox.Turn{
+	held, err := c.Activities.contain(ctx, sandbox.Turn{
 		Role: sandbox.Command, Program: shell, Env: env, Workspace: w.dir, Temp: temp, Read: objectStores(w.repo.ObjectsDir()),
 	})
+	held.temp = temp
+	return held, err
 }
 
 // shell runs the user's commands.

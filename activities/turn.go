@@ -249,6 +249,7 @@ func (t *turn) place(name string) string {
 // clean removes what only this attempt needed. Trouble with it is no reason to
 // lose a result: `starter doctor` lists leftovers.
 func (t *turn) clean() {
+	t.held.clean()
 	if t.scratch != "" {
 		_ = gitrepo.RemoveTree(t.scratch)
 	}

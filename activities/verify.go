@@ -167,7 +167,7 @@ func (v *verification) judge(ctx context.Context, c command, end commandEnd, log
 		v.result.Gate, v.result.ExitCode = loop.GatePass, end.ExitCode
 		if end.problem() != "" {
 			v.result.Gate, v.result.Message = loop.GateFail, v.bounded(end.problem()+end.firstCheck())
-			v.result.FailureDigest = verifier.Digest(end.output, end.ExitCode, v.space.dir, filepath.Clean(os.TempDir()))
+			v.result.FailureDigest = verifier.Digest(end.output, end.ExitCode, v.space.dir, end.temp)
 			v.result.Failure, err = v.Store.Put(ctx, v.secrets.Redact([]byte(fmt.Sprintf("`%s` %s\n\n%s", c.text, end.problem(), end.failure()))))
 			v.result.Artifacts["result.md"] = v.result.Failure
 		}
