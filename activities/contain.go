@@ -81,6 +81,7 @@ func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containmen
 	case support.Kind() == sandbox.None:
 		return containment{note: "nothing of ours contained the agents: " + support.Why()}, nil
 	}
+	turn.Home = variable(a.Environ, "HOME")
 	turn.Caches = append(turn.Caches, a.Caches...)
 	turn.Hide = append(turn.Hide, a.StateDir)
 	if folder, ok := a.Store.(interface{ Dir() string }); ok {

@@ -17,9 +17,9 @@ var interpreters = []string{"node", "python3", "bun", "deno", "ruby"}
 
 // Installation are the files and folders that a program consists of: the folder in which it is named, the folder of each
 // link on the way, its package's root, the same of its interpreters, and the files that its arguments name. Paths need
-// not be free of links. home is never among them, nor a folder that holds it.
-func Installation(program string, args []string, path, home string) []string {
-	f := &finder{path: path, home: home, seen: map[string]bool{}}
+// not be free of links. No home is ever among them, nor a folder that holds one.
+func Installation(program string, args []string, path string, homes []string) []string {
+	f := &finder{path: path, homes: homes, seen: map[string]bool{}}
 	f.program(program, mostInterpreters)
 	for _, name := range interpreters {
 		if file := lookUp(name, path); file != "" {
@@ -35,9 +35,10 @@ func Installation(program string, args []string, path, home string) []string {
 }
 
 type finder struct {
-	path, home string
-	seen       map[string]bool
-	found      []string
+	path  string
+	homes []string
+	seen  map[string]bool
+	found []string
 }
 
 // program takes the chain of links of one program, and its interpreter.
@@ -77,11 +78,7 @@ func (f *finder) tooWide(dir string) bool {
 	if dir == "/" || dir == tempPlace || dir == "/var/tmp" || dir == filepath.Clean(os.TempDir()) {
 		return true
 	}
-	if f.home == "" {
-		return false
-	}
-	real, _, err := resolve(f.home)
-	return within(dir, f.home) || err == nil && within(dir, real)
+	return holdsOne(dir, f.homes)
 }
 
 // root takes the folder of the package that a resolved program belongs to.
@@ -114,8 +111,16 @@ func (f *finder) packageRoot(real string) string {
 
 // belowHome is a version manager's or an installer's folder: ~/.nvm, ~/.local/share/claude.
 func (f *finder) belowHome(real string) string {
-	home, _, err := resolve(f.home)
-	if err != nil || f.home == "" || !within(home, real) || home == real {
+	for _, home := range f.homes {
+		if root := installer(home, real); root != "" {
+			return root
+		}
+	}
+	return ""
+}
+
+func installer(home, real string) string {
+	if !within(home, real) || home == real {
 		return ""
 	}
 	parts := strings.Split(strings.TrimPrefix(real, home+"/"), "/")

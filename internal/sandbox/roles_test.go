@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,7 @@ func TestWhatEachRoleMayTouch(t *testing.T) {
 					paths = append(paths, path)
 					before[path], _ = look(path)
 				}
+				slices.Sort(paths) // a folder before its files: what is made below /tmp is made in the turn's own
 				policy, err := s.turn(role).Policy()
 				require.NoError(t, err)
 				out, _ := s.run(kind, s.turn(role), attempt(paths))

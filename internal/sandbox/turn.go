@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,7 +30,7 @@ type Turn struct {
 	Program string
 	Args    []string
 	Env     []string
-	// Home is the user's; "" takes HOME of Env.
+	// Home is the user's; "" takes HOME of Env, which is another one where the agent has a home of its own.
 	Home      string
 	Workspace string
 	// Temp is an empty folder of this turn for temporary files.
@@ -44,23 +45,23 @@ type Turn struct {
 	Protected []string
 	// Hide are folders of ours: runs and store.
 	Hide []string
+	// homes are Home and HOME of Env; see homes.
+	homes []string
 }
 
 // Policy is what the turn may touch. It makes missing state paths and the caches of installed tools. Its error is that
 // something the turn cannot do without does not exist.
 func (t Turn) Policy() (Policy, error) {
-	if t.Home == "" {
-		t.Home = valueOf(t.Env, "HOME")
-	}
+	t.homes = homes(t.Home, valueOf(t.Env, "HOME"))
 	b := &builder{linked: map[string]bool{}}
 	b.policy.Temp = t.Temp
 	t.common(b)
-	if t.Role != Reader && t.Home != "" {
-		b.add(Read, t.Home)
-	}
-	if t.Home != "" {
-		b.add(Hidden, hidden(t.Home, t.State)...)
-		b.add(Hidden, filepath.Join(t.Home, ".local/state/conclave"))
+	for _, home := range t.homes {
+		if t.Role != Reader {
+			b.add(Read, home)
+		}
+		b.add(Hidden, hidden(home, t.State)...)
+		b.add(Hidden, filepath.Join(home, ".local/state/conclave"))
 	}
 	b.add(Hidden, systemSecrets...)
 	b.add(Hidden, t.Hide...)
@@ -92,27 +93,18 @@ func (t Turn) common(b *builder) {
 			b.add(Read, path)
 		}
 	}
-	b.add(Read, Installation(t.Program, t.Args, valueOf(t.Env, "PATH"), t.Home)...)
+	b.add(Read, Installation(t.Program, t.Args, valueOf(t.Env, "PATH"), t.homes)...)
 	for _, dir := range filepath.SplitList(valueOf(t.Env, "PATH")) {
-		if !filepath.IsAbs(dir) || within(dir, t.Home) && t.Home != "" {
-			continue // a folder that holds the home would show all of it
+		if filepath.IsAbs(dir) && !holdsOne(dir, t.homes) { // that would show all of the home
+			b.add(Read, dir)
 		}
-		b.add(Read, dir)
 	}
 }
 
 func (t Turn) caches(b *builder) {
-	for _, c := range caches {
-		dir := filepath.Join(t.Home, c.path)
-		if t.Home == "" {
-			break
-		}
-		if c.tool != "" && lookUp(c.tool, valueOf(t.Env, "PATH")) != "" && isFolder(t.Home) {
-			_ = os.Mkdir(dir, 0o755) //nolint:errcheck // what cannot be made is not there
-		}
-		b.add(Write, dir)
-		for _, name := range c.kept {
-			b.add(Read, filepath.Join(dir, name))
+	for _, home := range t.homes {
+		for _, c := range caches {
+			t.cache(b, home, c)
 		}
 	}
 	for _, name := range cacheVariables {
@@ -121,9 +113,42 @@ func (t Turn) caches(b *builder) {
 		}
 	}
 	b.add(Write, t.Caches...)
-	if t.Home != "" { // what caches hold that is secret, and an agent's own that are not this one's
-		b.add(Hidden, hidden(t.Home, t.State)...)
+	for _, home := range t.homes { // what caches hold that is secret, and an agent's own that are not this one's
+		b.add(Hidden, hidden(home, t.State)...)
 	}
+}
+
+func (t Turn) cache(b *builder, home string, c cache) {
+	dir := filepath.Join(home, c.path)
+	if c.tool != "" && lookUp(c.tool, valueOf(t.Env, "PATH")) != "" && isFolder(home) {
+		_ = os.Mkdir(dir, 0o755) // what cannot be made is not there
+	}
+	b.add(Write, dir)
+	for _, name := range c.kept {
+		b.add(Read, filepath.Join(dir, name))
+	}
+}
+
+// homes are the user's home and the one that the environment names, without links.
+func homes(user, env string) []string {
+	var out []string
+	for _, home := range []string{user, env} {
+		if home == "" {
+			continue
+		}
+		if real, _, err := resolve(home); err == nil && real != home && !slices.Contains(out, real) {
+			out = append(out, real)
+		}
+		if !slices.Contains(out, home) {
+			out = append(out, home)
+		}
+	}
+	return out
+}
+
+// holdsOne says that a folder is one of the homes or holds one.
+func holdsOne(dir string, homes []string) bool {
+	return slices.ContainsFunc(homes, func(home string) bool { return within(dir, home) })
 }
 
 // state makes the state paths before they are bound: what does not exist cannot be.
