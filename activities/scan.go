@@ -31,7 +31,26 @@ func guardRules(ctx context.Context, repo *gitrepo.RunRepo, base string, protect
 		}
 		verify = guard.WithScripts(verify, scripts)
 	}
-	return guard.NewRules(protected, generated, verify)
+	rules, err := guard.NewRules(protected, generated, verify)
+	if err != nil {
+		return nil, err
+	}
+	names := rules.CommandFiles()
+	if len(names) == 0 {
+		return rules, nil
+	}
+	files, err := repo.Files(ctx, base, names)
+	if err != nil {
+		return nil, err
+	}
+	has := map[string]string{}
+	for _, file := range files {
+		if has[file.Path] = ""; file.Link {
+			has[file.Path] = string(file.Content)
+		}
+	}
+	rules.Base(has)
+	return rules, nil
 }
 
 // describe lists, stores and scans a change. The diff is made once, whatever its size.

@@ -2,6 +2,8 @@ package activities
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,6 +76,24 @@ func TestAWriterThatChangesItsJudgesIsSeen(t *testing.T) {
 			require.Equal(t, len(c.hits) > 0, scan.ProtectedDigest != "")
 		})
 	}
+}
+
+// What the verify command runs is what the base says that it is, through links and under names that come first.
+func TestAVerifyCommandThatIsTakenOverIsSeen(t *testing.T) {
+	l := newLab(t)
+	require.NoError(t, os.Mkdir(filepath.Join(l.source, "tools"), 0o755))
+	l.write("tools/real.sh", "exit 1\n")
+	l.write("Makefile", "test:\n\tfalse\n")
+	require.NoError(t, os.Symlink("tools/real.sh", filepath.Join(l.source, "check.sh")))
+	l.git("add", ".")
+	l.git("commit", "-qm", "a link")
+	l.prepare(false)
+	l.plays("echo 'exit 0' > tools/real.sh; printf 'test:\n\ttrue\n' > GNUmakefile\necho done")
+	req := l.turn("01")
+	req.VerifyCommand = `cd .. && cd "$OLDPWD"; make test -- ":(top)x" -C "*" && ./check.sh | tee /dev/null`
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, []loop.Guarded{{Path: "GNUmakefile", Why: guard.VerifyCommand}, {Path: "tools/real.sh", Why: guard.VerifyCommand}}, out.Scan.Protected)
 }
 
 func TestAScanIsAgainstTheBaseAndBounded(t *testing.T) {

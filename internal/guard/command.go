@@ -84,6 +84,17 @@ func SameScripts(before, after []byte) bool {
 // commandFiles are the paths that the words of a shell command may mean: each word by itself, behind an equals sign,
 // and below every folder that the command changes into.
 func commandFiles(command string) map[string]bool {
+	files := map[string]bool{}
+	for _, group := range commandGroups(command) {
+		for _, file := range group {
+			files[file] = true
+		}
+	}
+	return files
+}
+
+// commandGroups are those paths, and together stand the names of one folder among which a runner chooses.
+func commandGroups(command string) [][]string {
 	words := shellWords(command)
 	dirs := []string{"."}
 	for i, word := range words {
@@ -92,9 +103,21 @@ func commandFiles(command string) map[string]bool {
 			dirs = append(dirs, path.Join(dirs[len(dirs)-2], words[i+1]))
 		}
 	}
-	files := map[string]bool{}
+	var groups [][]string
+	add := func(names ...string) {
+		for _, dir := range dirs {
+			var group []string
+			for _, name := range names {
+				if file := path.Join(dir, name); name != "" && file != "." && file != ".." && !strings.HasPrefix(file, "../") && !path.IsAbs(file) {
+					group = append(group, file)
+				}
+			}
+			groups = append(groups, group)
+		}
+	}
 	for _, word := range words {
-		names := append([]string{word}, runners[path.Base(word)]...)
+		add(runners[path.Base(word)]...)
+		names := []string{word}
 		if _, value, ok := strings.Cut(word, "="); ok {
 			names = append(names, value)
 		}
@@ -105,14 +128,10 @@ func commandFiles(command string) map[string]bool {
 			names = append(names, word[2:])
 		}
 		for _, name := range names {
-			for _, dir := range dirs {
-				if file := path.Join(dir, name); name != "" && file != "." && !strings.HasPrefix(file, "../") && !path.IsAbs(file) {
-					files[file] = true
-				}
-			}
+			add(name)
 		}
 	}
-	return files
+	return groups
 }
 
 // shellWords splits a command at blanks and at what separates commands, and takes quotes and escapes away. What stands

@@ -4,7 +4,9 @@ package guard
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"conclave/internal/glob"
@@ -24,7 +26,11 @@ type Rules struct {
 	protected []rule
 	generated func(string) bool
 	command   map[string]bool
-	scripts   bool
+	// groups are the names of one folder among which a runner of the command chooses; taken are those of which the base
+	// has one, so that an added one may take its place.
+	groups  [][]string
+	taken   map[string]bool
+	scripts bool
 }
 
 type rule struct {
@@ -35,7 +41,7 @@ type rule struct {
 // NewRules adds a user's globs to those that are built in. A protected one is "why TAB glob" or a glob alone. verify is
 // the verify command, "" for none. Errors name the glob.
 func NewRules(protected, generated []string, verify string) (*Rules, error) {
-	r := &Rules{command: commandFiles(verify), scripts: RunsScripts(verify)}
+	r := &Rules{command: commandFiles(verify), groups: commandGroups(verify), taken: map[string]bool{}, scripts: RunsScripts(verify)}
 	for _, line := range protected {
 		why, pattern, titled := strings.Cut(line, "\t")
 		if !titled {
@@ -70,7 +76,7 @@ func (r *Rules) Why(c Change) string {
 			return rule.why
 		}
 	}
-	if c.Existed && r.command[c.Path] {
+	if c.Existed && r.command[c.Path] || r.taken[c.Path] {
 		return VerifyCommand
 	}
 	return ""
@@ -85,6 +91,28 @@ func (r *Rules) Kept(path string) bool {
 		}
 	}
 	return false
+}
+
+// CommandFiles are the paths that the verify command may mean, in their order. Base wants to know which there are.
+func (r *Rules) CommandFiles() []string { return slices.Sorted(maps.Keys(r.command)) }
+
+// Base takes in which of the command's files the base has, and where those that are links lead to, "" for others. What
+// a link leads to is the command's too, and so is a file that is added beside one and that a runner would rather take:
+// make prefers a GNUmakefile to the Makefile.
+func (r *Rules) Base(files map[string]string) {
+	for file, target := range files {
+		if target = path.Join(path.Dir(file), target); target != path.Dir(file) {
+			r.command[target] = true
+		}
+	}
+	for _, group := range r.groups {
+		if !slices.ContainsFunc(group, func(name string) bool { _, has := files[name]; return has }) {
+			continue
+		}
+		for _, name := range group {
+			r.taken[name] = true
+		}
+	}
 }
 
 // RunsScripts reports whether the verify command runs scripts of the package.json at a path: then a change of those is

@@ -31,6 +31,22 @@ func TestWhatIsProtected(t *testing.T) {
 	require.Empty(t, rules(t, "go test ./...").Why(Change{Path: "go", Existed: false}))
 }
 
+// make reads a GNUmakefile before the Makefile: one that is added takes the verify command over.
+func TestAFileThatTakesTheCommandOverIsProtected(t *testing.T) {
+	r := rules(t, "make -C build test && pytest && ./check.sh")
+	require.Contains(t, r.CommandFiles(), "build/Makefile")
+	r.Base(map[string]string{"build/Makefile": "", "check.sh": "tools/real.sh"})
+	for path, why := range map[string]string{
+		"build/GNUmakefile": VerifyCommand, "build/makefile": VerifyCommand, "build/Makefile": VerifyCommand,
+		"GNUmakefile": "", "pytest.ini": "", "test.sh": "", // the base has nothing there whose place they would take
+	} {
+		require.Equal(t, why, r.Why(Change{Path: path}), path)
+	}
+	require.Equal(t, VerifyCommand, r.Why(Change{Path: "tools/real.sh", Existed: true}), "the command's file is a link to it")
+	require.Empty(t, r.Why(Change{Path: "real.sh", Existed: true}))
+	require.Empty(t, r.Why(Change{Path: "tools", Existed: true}))
+}
+
 func TestWhatInstructsAReviewer(t *testing.T) {
 	for path, want := range map[string]bool{"CLAUDE.md": true, "a/b/.claude/hooks/x.sh": true, "conclave.yaml": true, ".github/workflows/ci.yml": false, "main.go": false} {
 		require.Equal(t, want, Instructs(path), path)
