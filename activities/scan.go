@@ -1,10 +1,12 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"conclave/internal/artifact"
@@ -133,13 +135,14 @@ func scanned(report guard.Report) (loop.Scan, []string) {
 		scan.Exempt = append(scan.Exempt, strings.ToValidUTF8(path, "\uFFFD"))
 	}
 	room := protectedBytes
-	for _, hit := range report.Protected {
+	for _, hit := range oneOfEachFirst(report.Protected) {
 		entry := loop.Guarded{Path: strings.ToValidUTF8(hit.Path, "\uFFFD"), Why: hit.Why, Detail: clip(hit.Detail, detailLimit)}
 		if room -= jsonBytes(entry); room < 0 {
 			break
 		}
 		scan.Protected = append(scan.Protected, entry)
 	}
+	slices.SortStableFunc(scan.Protected, func(a, b loop.Guarded) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Why, b.Why)) })
 	var notes []string
 	if more := len(report.Exempt) - len(scan.Exempt); more > 0 {
 		notes = append(notes, fmt.Sprintf("%d more generated and vendored files changed than are listed", more))
@@ -148,4 +151,19 @@ func scanned(report guard.Report) (loop.Scan, []string) {
 		notes = append(notes, fmt.Sprintf("%d more protected changes were made than are listed", more))
 	}
 	return scan, notes
+}
+
+// oneOfEachFirst puts one hit of each reason in front: many of one reason push none of another out of the list.
+func oneOfEachFirst(hits []guard.Hit) []guard.Hit {
+	var first, rest []guard.Hit
+	seen := map[string]bool{}
+	for _, hit := range hits {
+		if seen[hit.Why] {
+			rest = append(rest, hit)
+		} else {
+			first = append(first, hit)
+		}
+		seen[hit.Why] = true
+	}
+	return append(first, rest...)
 }

@@ -167,3 +167,14 @@ func TestAnNpmScriptIsTheVerifyCommand(t *testing.T) {
 		require.Len(t, out.Scan.Protected, c.hits, c.script)
 	}
 }
+
+func TestABoundedListHoldsOneProtectedChangeOfEachKind(t *testing.T) {
+	report := guard.Report{Digest: "sha256:00"}
+	for i := range 500 {
+		report.Protected = append(report.Protected, guard.Hit{Path: fmt.Sprintf("a/%03d/AGENTS.md", i), Why: guard.Instruction})
+	}
+	report.Protected = append(report.Protected, guard.Hit{Path: "conclave.yaml", Why: guard.Configuration}, guard.Hit{Path: "z", Why: guard.CI})
+	scan, notes := scanned(report)
+	require.Equal(t, []loop.Guarded{{Path: "conclave.yaml", Why: guard.Configuration}, {Path: "z", Why: guard.CI}}, scan.Protected[len(scan.Protected)-2:])
+	require.Len(t, notes, 1)
+}

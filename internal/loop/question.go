@@ -37,6 +37,9 @@ type Desk struct {
 // textLimit bounds the text of a question, in bytes.
 const textLimit = 1000
 
+// pathLimit bounds one path in it: every reason has at least one.
+const pathLimit = 80
+
 // askAfterChange raises the questions that a writer's change poses.
 func (p *Progress) askAfterChange(_ Call, result TurnResult) {
 	if result.Scan != nil {
@@ -78,12 +81,32 @@ func sizeText(scan Scan, limit int) string {
 	return text
 }
 
+// protectedText names what was changed in turns of reasons, so that many changes
+// of one kind hide none of another.
 func protectedText(scan Scan) string {
-	var changes []string
+	var turns [][]string
+	seen := map[string]int{}
 	for _, g := range scan.Protected {
-		changes = append(changes, fmt.Sprintf("%s (%s)", g.Path, g.Why))
+		turn := seen[g.Why]
+		if seen[g.Why]++; turn == len(turns) {
+			turns = append(turns, nil)
+		}
+		turns[turn] = append(turns[turn], fmt.Sprintf("%s (%s)", shorten(g.Path, pathLimit), g.Why))
 	}
-	return "protected paths changed: " + strings.Join(changes, ", ") + ". stand: let them change; abort: end the run"
+	text, left := "protected paths changed (stand: let them change; abort: end the run): ", len(scan.Protected)
+	for i, change := range slices.Concat(turns...) {
+		if i > 0 {
+			change = ", " + change
+		}
+		if len(text)+len(change) > textLimit-len(", and 999999 more") {
+			break
+		}
+		text, left = text+change, left-1
+	}
+	if left > 0 {
+		text += fmt.Sprintf(", and %d more", left)
+	}
+	return text
 }
 
 // ask waits for rulings. What was ruled ahead is applied at once.

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -127,6 +128,24 @@ func TestWhenProtectedPathsAreAsked(t *testing.T) {
 			require.Equal(t, record.Converged, w.record().Stop, w.record().Message)
 		})
 	}
+}
+
+// A writer that touches a hundred harmless guarded files hides no change of the configuration among them.
+func TestManyProtectedChangesOfOneKindHideNoOther(t *testing.T) {
+	w := newRuled(t, askingInput(1), 0)
+	scan := loop.Scan{ProtectedDigest: "a"}
+	for i := range 100 {
+		scan.Protected = append(scan.Protected, loop.Guarded{Path: fmt.Sprintf("a/%03d/AGENTS.md", i), Why: "instruction file"})
+	}
+	scan.Protected = append(scan.Protected, loop.Guarded{Path: "conclave.yaml", Why: "conclave.yaml"}, loop.Guarded{Path: strings.Repeat("z", 4000), Why: "CI file"})
+	scanned(w, scan)
+	require.Equal(t, loop.CallWait, w.run())
+	text := w.record().Questions[0].Text
+	require.Contains(t, text, "conclave.yaml (conclave.yaml)")
+	require.Contains(t, text, "(CI file)")
+	require.Contains(t, text, "a/000/AGENTS.md (instruction file)")
+	require.Contains(t, text, "stand: let them change")
+	require.Regexp(t, `, and \d\d more$`, text)
 }
 
 func TestSizeAndProtectedPathsAreAskedTogetherAndRuledApart(t *testing.T) {
