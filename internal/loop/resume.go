@@ -2,6 +2,7 @@ package loop
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"conclave/internal/convergence"
 )
@@ -28,11 +29,16 @@ func ReadResume(payload []byte) Resume {
 }
 
 // AskResume notes that somebody wants a waiting run to go on. A run that does
-// not wait was asked for nothing.
+// not wait was asked for nothing. One that was asked twice before it woke takes
+// in both answers.
 func (p *Progress) AskResume(r Resume) {
-	if p.Run.Waiting != "" {
-		p.ResumeAsked = &r
+	if p.Run.Waiting == "" {
+		return
 	}
+	if p.ResumeAsked != nil {
+		p.answerSeat(*p.ResumeAsked)
+	}
+	p.ResumeAsked = &r
 }
 
 // Resumed lets a waiting run go on as it was asked to.
@@ -41,15 +47,34 @@ func (p *Progress) Resumed() {
 	p.Waits++
 	p.Interrupted, p.ResumeAsked = false, nil
 	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode, p.Run.Unresolved = "", "", 0, nil
+	p.answerSeat(asked)
+	p.event(convergence.EventRunResumed, map[string]any{"reason": asked.Reason})
+	p.Run.Findings = p.dispositions()
+}
+
+// answerSeat takes in what a person says of a seat.
+func (p *Progress) answerSeat(asked Resume) {
 	before := p.standings()
 	if asked.Reopen != "" {
 		p.event(convergence.EventSeatReopened, map[string]any{"seatId": asked.Reopen})
 	}
 	if asked.Waive != "" {
+		already := p.doesWithout(asked.Waive)
 		p.event(convergence.EventSeatWaived, map[string]any{"seatId": asked.Waive, "reason": asked.Reason})
-		p.Run.Notes = append(p.Run.Notes, "seat "+asked.Waive+" was waived: "+asked.Reason)
+		if already || !p.doesWithout(asked.Waive) {
+			p.Run.Notes = append(p.Run.Notes, fmt.Sprintf("seat %s was not waived: it is no seat that waits for an answer, or no reason was given", clip(asked.Waive, nameBytes)))
+		} else {
+			p.Run.Notes = append(p.Run.Notes, "seat "+asked.Waive+" was waived: "+asked.Reason)
+		}
 	}
-	p.event(convergence.EventRunResumed, map[string]any{"reason": asked.Reason})
 	p.tellSettled(before, "after the pause")
-	p.Run.Findings = p.dispositions()
+}
+
+// doesWithout says that the run ends without a seat's answer.
+func (p *Progress) doesWithout(seat string) bool {
+	if seat == finalSeat {
+		return p.State.Review.Final.Done
+	}
+	rec, _ := p.State.Seats.Get(seat)
+	return rec.Outcome == convergence.OutcomeWaived
 }
