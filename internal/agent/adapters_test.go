@@ -220,3 +220,11 @@ func TestASessionThatIsGoneIsTold(t *testing.T) {
 		require.False(t, newParser(t, adapter).Outcome(ProcessEnd{Cause: "exited", Code: 1, Stderr: "rate limit"}).NoSession)
 	}
 }
+
+func TestAWaitThatNobodyCanMean(t *testing.T) {
+	for said, want := range map[string]time.Duration{
+		"try again in 99999999999999999999 hours": 0, "try again in 1e9 s": 0, "try again in 2 days and 3 hours": 51 * time.Hour, "try again in 99999 days": 99999 * 24 * time.Hour,
+	} {
+		require.Equal(t, want, resetIn(said, captureTime), said)
+	}
+}

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -29,12 +28,8 @@ type claudeParser struct {
 }
 
 func (p *claudeParser) Line(line []byte) []Event {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
-		return nil
-	}
 	var e claudeEvent
-	if json.Unmarshal(line, &e) != nil {
+	if !object(line, &e) {
 		return nil
 	}
 	if e.SessionID != "" && e.ParentID == "" {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -50,12 +49,8 @@ type codexParser struct {
 }
 
 func (p *codexParser) Line(line []byte) []Event {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
-		return nil
-	}
 	var e codexEvent
-	if json.Unmarshal(line, &e) != nil {
+	if !object(line, &e) {
 		return nil
 	}
 	switch e.Type {

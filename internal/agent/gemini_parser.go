@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -72,12 +71,8 @@ type geminiParser struct {
 }
 
 func (p *geminiParser) Line(line []byte) []Event {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
-		return nil
-	}
 	var e geminiEvent
-	if json.Unmarshal(line, &e) != nil {
+	if !object(line, &e) {
 		return nil
 	}
 	switch e.Type {

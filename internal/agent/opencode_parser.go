@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -72,12 +71,8 @@ type opencodeParser struct {
 }
 
 func (p *opencodeParser) Line(line []byte) []Event {
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 || line[0] != '{' {
-		return nil
-	}
 	var e opencodeEvent
-	if json.Unmarshal(line, &e) != nil {
+	if !object(line, &e) {
 		return nil
 	}
 	var events []Event

@@ -74,7 +74,7 @@ func sumDuration(text string) time.Duration {
 	var total time.Duration
 	for _, m := range partPattern.FindAllStringSubmatch(text, -1) {
 		n, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
+		if err != nil || n > 1e5 { // nobody waits that long, and it would not fit
 			continue
 		}
 		total += time.Duration(n * float64(unit(strings.ToLower(m[2]))))
