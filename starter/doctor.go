@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"conclave/config"
-	"conclave/internal/agent"
 	"conclave/internal/calibration"
 	"conclave/internal/localserver"
 	"conclave/internal/runindex"
@@ -29,6 +28,8 @@ type check struct {
 	// Needed checks make doctor fail.
 	Needed bool   `json:"needed"`
 	Says   string `json:"says"`
+	// Agent is what was found out about an agent's program.
+	Agent *agentState `json:"agent,omitempty"`
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -36,7 +37,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [flags]",
 		Short: "Check what a run needs on this machine",
-		Long:  "Checks git, the server, the folders and the agents, and lists what ended runs left behind.\nIt exits with 1 when something is missing that the preset needs.",
+		Long:  "Checks git, the server, the folders and the agents: where their programs are, their versions, which login can be seen,\nand that they start under a reviewer's conditions, without asking a model. Lists what ended runs left behind.\nIt exits with 1 when something is missing that the preset needs.",
 		Args:  exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			checks, err := diagnose(cmd.Context(), cmd)
@@ -71,7 +72,7 @@ func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
 		return nil, err
 	}
 	checks := []check{checkGit(ctx), checkState(c.Host), checkStore(c.Host), checkServer(ctx, c.Host)}
-	checks = append(checks, checkAgents(c)...)
+	checks = append(checks, checkAgents(ctx, c)...)
 	checks = append(checks, checkBook(c)...)
 	return append(checks, checkLeftovers(c.Host)...), nil
 }
@@ -141,26 +142,6 @@ func serverBinary(stateDir string) (bool, string) {
 		return true, "local, not built yet: the first run builds it, which takes minutes, once (`make build` does it now)"
 	}
 	return true, "local, not running; " + path
-}
-
-// agentCheck begins the name of an agent's check.
-const agentCheck = "agent "
-
-// checkAgents looks for every adapter; only those of the preset are needed.
-func checkAgents(c config.Config) []check {
-	var checks []check
-	needed := c.Adapters()
-	for _, l := range adapterLines(c.Host.AgentSettings(os.Environ())) {
-		if l.Name == agent.StubName || l.Name == agent.CommandName && l.Variable == "" {
-			continue
-		}
-		line := check{Name: agentCheck + l.Name, OK: l.Missing == "", Needed: slices.Contains(needed, l.Name), Says: l.Binary}
-		if !line.OK {
-			line.Says = l.Missing + ": install it, or set " + l.Variable + " to its path"
-		}
-		checks = append(checks, line)
-	}
-	return checks
 }
 
 // checkBook lists what was measured, and the voting seats of the configuration that may not gate yet. They fail doctor
