@@ -1,7 +1,6 @@
 package config
 
 import (
-
 	"github.com/spf13/pflag"
 
 	"conclave/internal/convergence"
