@@ -70,6 +70,11 @@ func notTaken(step string, s gitrepo.Snapshot) []string {
 // describeChange stores the step's diff, the run's diff so far, and their numbers, and scans the run's.
 func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) error {
 	repo, base, from, to := t.space.repo, t.req.Base.Commit, t.req.From.Commit, result.Snapshot.Commit
+	ignored, err := repo.IgnoredBeside(ctx, t.space.dir, to)
+	if err != nil {
+		return err
+	}
+	t.rules.Hide(ignored)
 	all, err := t.describe(ctx, repo, t.req.RunID, base, to, t.rules)
 	if err != nil {
 		return err

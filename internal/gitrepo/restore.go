@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"slices"
 	"sort"
+	"strings"
 )
 
 // Restore puts the workspace back to a commit: files that no ignore rule covers are made equal to it, new ones removed.
@@ -204,4 +206,19 @@ func (r *RunRepo) IgnoredFiles(ctx context.Context, dir, commit string) ([]strin
 		return nil, fmt.Errorf("list ignored files of %s: %w", dir, err)
 	}
 	return splitZ(out), nil
+}
+
+// IgnoredBeside is IgnoredFiles without what stands in folders that hold nothing else: caches and installed packages.
+// It is cheap, whatever those hold.
+func (r *RunRepo) IgnoredBeside(ctx context.Context, dir, commit string) ([]string, error) {
+	w, unlock, err := r.openAt(ctx, dir, commit)
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files of %s: %w", dir, err)
+	}
+	defer unlock()
+	out, err := w.git(ctx, "ls-files", "-o", "-i", "-z", "--directory", "--exclude-standard")
+	if err != nil {
+		return nil, fmt.Errorf("list ignored files of %s: %w", dir, err)
+	}
+	return slices.DeleteFunc(splitZ(out), func(path string) bool { return strings.HasSuffix(path, "/") }), nil
 }

@@ -15,6 +15,8 @@ const (
 	VerifyCommand = "verify command"
 	DeletedTest   = "deleted test"
 	SkippedTest   = "skipped test"
+	// HiddenFile is a file that the verifier reads and no review sees, because an ignore rule covers it.
+	HiddenFile = "ignored file that tests read"
 	// Listed is a path of a user's glob that states no reason.
 	Listed = "protected path"
 )

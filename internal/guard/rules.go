@@ -31,6 +31,7 @@ type Rules struct {
 	groups  [][]string
 	taken   map[string]bool
 	scripts bool
+	hidden  []string
 }
 
 type rule struct {
@@ -113,6 +114,25 @@ func (r *Rules) Base(files map[string]string) {
 			r.taken[name] = true
 		}
 	}
+}
+
+// Hide takes in the ignored files of the writer's workspace. They are no part of the change, and the verifier runs
+// beside them: one that a runner would rather take than the base's, or that is a test or a runner's hook by its name,
+// must not pass unseen.
+func (r *Rules) Hide(ignored []string) {
+	r.hidden = nil
+	for _, file := range ignored {
+		if r.taken[file] || IsTest(file) && sources[path.Ext(file)] {
+			r.hidden = append(r.hidden, file)
+		}
+	}
+	slices.Sort(r.hidden)
+}
+
+// sources are the endings of files that a test runner reads as code.
+var sources = map[string]bool{
+	".go": true, ".py": true, ".js": true, ".cjs": true, ".mjs": true, ".ts": true, ".cts": true, ".mts": true, ".jsx": true, ".tsx": true,
+	".java": true, ".kt": true, ".scala": true, ".groovy": true, ".rb": true, ".php": true, ".cs": true, ".swift": true, ".ex": true, ".exs": true,
 }
 
 // RunsScripts reports whether the verify command runs scripts of the package.json at a path: then a change of those is

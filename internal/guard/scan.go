@@ -41,6 +41,10 @@ func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests, scripts ...st
 			_, _ = fmt.Fprintf(sum, "%q %q %s %s\n", c.Path, why, c.Mode, c.ID)
 		}
 	}
+	for _, file := range r.hidden {
+		report.Protected = append(report.Protected, Hit{Path: file, Why: HiddenFile})
+		_, _ = fmt.Fprintf(sum, "%q %q\n", file, HiddenFile)
+	}
 	for _, hit := range tests.Hits() {
 		report.Protected = append(report.Protected, hit)
 		_, _ = fmt.Fprintf(sum, "%q %q %q\n", hit.Path, hit.Why, hit.Detail)
