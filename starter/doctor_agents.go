@@ -156,7 +156,7 @@ const attempt = `"$@" || exit 20; (echo x > attempt) 2>/dev/null && exit 21; rm 
 // contained starts the program as a reviewer's turn does, where a sandbox of ours holds, and tries to write there.
 func (e examiner) contained(ctx context.Context, path string, adapter agent.Adapter, state *agentState, reader *check) (string, error) {
 	if e.host.Sandbox == activities.SandboxOff {
-		state.Reader = string(sandbox.None)
+		state.Reader, reader.Needed = string(sandbox.None), false
 		reader.Says = "--sandbox off: only its own read-only mode keeps it from writing; what it changes is found, and its answer not used"
 		return "", nil
 	}

@@ -125,7 +125,7 @@ func TestDoctorTriesAReviewersConditions(t *testing.T) {
 		t.Skip("no sandbox holds here; internal/sandbox says whether that is a failure")
 	}
 	c.agentNamed("claude", "CONCLAVE_CLAUDE_BIN", `echo "2.1.197 (Claude Code)"; (echo x > written) 2> /dev/null; true`)
-	c.agentNamed("codex", "CONCLAVE_CODEX_BIN", `test -e "$HOME/.ssh/id" && exit 1; echo "codex-cli 0.171.0"`)
+	c.agentNamed("codex", "CONCLAVE_CODEX_BIN", `cat "$HOME/.ssh/id" 2> /dev/null && exit 1; echo "codex-cli 0.171.0"`)
 	home := os.Getenv("HOME")
 	require.NoError(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".ssh/id"), []byte("secret"), 0o600))
