@@ -72,6 +72,7 @@ func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
 		return nil, err
 	}
 	checks := []check{checkGit(ctx), checkState(c.Host), checkStore(c.Host), checkServer(ctx, c.Host)}
+	checks = append(checks, checkSandboxes(ctx, c.Host)...)
 	checks = append(checks, checkAgents(ctx, c)...)
 	checks = append(checks, checkBook(c)...)
 	return append(checks, checkLeftovers(c.Host)...), nil

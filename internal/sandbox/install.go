@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -52,9 +53,47 @@ func (f *finder) program(name string, depth int) {
 		f.file(hop.Path)
 	}
 	f.root(real)
+	shell := false
 	for _, interpreter := range f.firstLine(real) {
 		f.program(interpreter, depth-1)
+		shell = shell || slices.Contains(shells, filepath.Base(interpreter))
 	}
+	if shell {
+		for _, named := range f.namedIn(real) {
+			f.program(named, depth-1)
+		}
+	}
+}
+
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
+
+// longestWrapper bounds the scripts that are read for what they start, in bytes.
+const longestWrapper = 64 << 10
+
+var absolutePath = regexp.MustCompile(`(?:\$HOME|\$\{HOME\}|~)?(?:/[\w.@+:-]+){2,}`)
+
+// namedIn are the programs that a shell script names by their path, as a user's wrapper of an agent does.
+func (f *finder) namedIn(script string) []string {
+	if info, err := os.Stat(script); err != nil || info.Size() > longestWrapper {
+		return nil
+	}
+	content, err := os.ReadFile(script)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, path := range absolutePath.FindAllString(string(content), -1) {
+		if i := strings.IndexByte(path, '/'); i > 0 {
+			if len(f.homes) == 0 {
+				continue
+			}
+			path = f.homes[0] + path[i:]
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			out = append(out, path)
+		}
+	}
+	return out
 }
 
 // file takes the folder of a file. Where that would be the home, or a folder that holds it, or everybody's temporary

@@ -25,7 +25,7 @@ func (s *scene) layout(files map[string]string) {
 			require.NoError(s.t, os.Symlink(target, path))
 			continue
 		}
-		require.NoError(s.t, os.WriteFile(path, []byte(strings.ReplaceAll(text, "HOME", s.home)), 0o755))
+		require.NoError(s.t, os.WriteFile(path, []byte(strings.NewReplacer("$HOME", "$HOME", "HOME", s.home).Replace(text)), 0o755))
 	}
 }
 
@@ -70,6 +70,10 @@ func TestAgentsBelowTheHomeStart(t *testing.T) {
 		"a folder of its own": {map[string]string{
 			"tools/agent/bin/agent": shell + ". HOME/tools/agent/lib/x; cat HOME/notes.txt\n", "tools/agent/lib/x": "echo \"agent runs\"\n",
 		}, "tools/agent/bin/agent", ""},
+		"a wrapper": {map[string]string{
+			"bin/agent": shell + "export X=1\nexec \"$HOME/.opt/agent-1/cli\" \"$@\"\n", ".opt/agent-1/cli": shell + ". HOME/.opt/agent-1/lib; cat HOME/notes.txt\n",
+			".opt/agent-1/lib": "echo \"agent runs\"\n",
+		}, "bin/agent", ""},
 		"a project's node_modules": {map[string]string{
 			"p/node_modules/.bin/agent": "-> ../agent/cli", "p/node_modules/agent/cli": shell + ". HOME/p/node_modules/dep/x; cat HOME/notes.txt\n",
 			"p/node_modules/dep/x": "echo \"agent runs\"\n",
@@ -80,7 +84,7 @@ func TestAgentsBelowTheHomeStart(t *testing.T) {
 				s := newScene(t)
 				files := map[string]string{}
 				for name, text := range c.files {
-					files[name] = strings.ReplaceAll(text, "HOME", s.home)
+					files[name] = strings.NewReplacer("$HOME", "$HOME", "HOME", s.home).Replace(text)
 				}
 				s.layout(files)
 				turn := s.turn(sandbox.Reader)
