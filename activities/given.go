@@ -71,7 +71,7 @@ func (a *Activities) describeGiven(ctx context.Context, req *loop.PrepareRequest
 	if err != nil {
 		return err
 	}
-	all, err := a.describe(ctx, repo, req.RunID, out.Base.Commit, given.Head.Commit, rules)
+	all, err := a.describe(ctx, repo, req.RunID, out.Base.Commit, given.Head.Commit, rules, req.Policy.AllowSecrets)
 	if err != nil {
 		return err
 	}

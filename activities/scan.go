@@ -56,7 +56,7 @@ func guardRules(ctx context.Context, repo *gitrepo.RunRepo, base string, protect
 }
 
 // describe lists, stores and scans a change. The diff is made once, whatever its size.
-func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID, from, to string, rules *guard.Rules) (w whole, err error) {
+func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID, from, to string, rules *guard.Rules, allowSecrets []string) (w whole, err error) {
 	if w.changes, err = repo.Changes(ctx, from, to); err != nil {
 		return w, err
 	}
@@ -68,7 +68,11 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 		return w, err
 	}
 	lines, tests := guard.NewLines(rules.Generated), guard.NewTests()
-	patch := guard.NewPatch(lines, tests)
+	added, err := a.added(rules, allowSecrets)
+	if err != nil {
+		return w, err
+	}
+	patch := guard.NewPatch(lines, tests, added)
 	w.diff, err = a.putStream(ctx, runID, func(out io.Writer) error {
 		return a.hidden(out, func(out io.Writer) error { return repo.WriteDiff(ctx, io.MultiWriter(out, patch), from, to) })
 	})
@@ -83,7 +87,7 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 		return w, err
 	}
 	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, scripts...))
-	return w, nil
+	return w, a.found(ctx, &w.scan, added)
 }
 
 // otherScripts are the changed package.json files whose scripts the verify command runs and which differ.

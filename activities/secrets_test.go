@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/temporal"
@@ -209,4 +210,66 @@ func TestOnlyKeysOfTheEnvironmentAreHidden(t *testing.T) {
 	require.True(t, l.acts.secrets.Clean([]byte(l.dir+" "+os.TempDir()+" "+os.Getenv("PATH"))), "PATH, HOME and places are no secrets")
 	none := &Activities{}
 	require.Equal(t, "text", none.secrets.String("text"))
+}
+
+// A secret in the change closes the gate, without a model, and whatever the command says.
+func TestASecretInTheChangeClosesTheGate(t *testing.T) {
+	l, s := spiedLab(t)
+	wrote := l.wrote("01", "mkdir config; (echo NAME=x; cat $LAB/spill) > config/prod.env; echo done")
+	found := wrote.Scan.Found
+	require.NotNil(t, found)
+	require.Equal(t, 3, found.Count)
+	require.Contains(t, found.Summary, "the change brings in 3 secrets, first config/prod.env:2: ")
+	var rules []string
+	for _, secret := range wrote.Scan.Secrets {
+		require.Equal(t, "config/prod.env", secret.Path)
+		require.Equal(t, 2, secret.Line)
+		rules = append(rules, secret.Rule)
+	}
+	require.ElementsMatch(t, []string{"github-token", "environment:OPENAI_API_KEY", "environment:HAND_TOKEN"}, rules)
+	require.Contains(t, l.get(found.Report), "- config/prod.env:2: GitHub token (github-token), ghp_... (40 characters)\n")
+
+	for i, c := range []struct {
+		command, message string
+		exit             int
+	}{{"", "brings in 3 secrets", 0}, {"true", "brings in 3 secrets", 0}, {"echo '--- FAIL: TestSum'; exit 3", "and the verify command failed with exit code 3", 3}} {
+		req := l.verify(fmt.Sprintf("%02d", i+2), wrote.Snapshot, c.command)
+		req.Secrets = found
+		out := do[loop.VerifyResult](l, l.acts.Verify, req)
+		require.Equal(t, record.ClassOK, out.Class, out.Message)
+		require.Equal(t, loop.GateFail, out.Gate)
+		require.Equal(t, c.exit, out.ExitCode)
+		require.Equal(t, 3, out.Secrets)
+		require.Contains(t, out.Message, c.message)
+		require.NotEmpty(t, out.FailureDigest)
+		require.Contains(t, l.get(out.Failure), "config/prod.env:2")
+		require.Equal(t, c.exit != 0, strings.Contains(l.get(out.Failure), "TestSum"))
+		l.nothingAt(s, out)
+	}
+	req := l.verify("09", wrote.Snapshot, "exec sleep 600")
+	req.Secrets, req.Timeout = found, time.Second
+	require.Equal(t, record.ClassTimeout, do[loop.VerifyResult](l, l.acts.Verify, req).Class, "what was not judged is no answer")
+
+	// Taken out again, the gate is the command's.
+	l.plays("rm -r config; echo done")
+	repair := l.turn("10")
+	repair.Workspace = l.workspace(wrote.Snapshot)
+	mended := do[loop.TurnResult](l, l.acts.RunTurn, repair)
+	require.Nil(t, mended.Scan.Found)
+	l.nothingIn(s)
+}
+
+func TestAPersonAllowsPathsThatHoldWhatLooksLikeASecret(t *testing.T) {
+	l, s := spiedLab(t)
+	l.plays("mkdir fixtures; cp $LAB/spill fixtures/a.txt; echo 'password = \"" + drawn(12) + "4!\"' > calc_test.go; cp calc_test.go settings.go; echo done")
+	req := l.turn("01")
+	req.AllowSecrets = []string{"fixtures/**"}
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Len(t, out.Scan.Secrets, 1, "a test may hold what only its name calls a secret")
+	require.Equal(t, "settings.go", out.Scan.Secrets[0].Path)
+	l.nothingIn(s)
+	req = l.turn("02")
+	req.AllowSecrets = []string{"["}
+	_, err := try[loop.TurnResult](attempt{}, l.acts.RunTurn, req)
+	require.ErrorContains(t, err, "review.allow_secrets")
 }

@@ -130,6 +130,9 @@ func (t *turn) open(ctx context.Context) (err error) {
 		if err == nil { // before the agent is paid: a bad glob is found here
 			t.rules, err = guardRules(ctx, t.space.repo, t.req.Base.Commit, t.req.Protected, t.req.Generated, t.req.VerifyCommand)
 		}
+		if err == nil {
+			_, err = t.added(t.rules, t.req.AllowSecrets)
+		}
 		if err == nil && !t.space.fresh { // the agent sees the last snapshot as clean
 			err = t.space.repo.RefreshAgentGit(ctx, t.space.dir, t.req.From.Commit, agentGit(t.req.Workspace).AgentRefs)
 		}

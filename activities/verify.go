@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,7 +68,7 @@ type verification struct {
 func (v *verification) run(ctx context.Context) (*loop.VerifyResult, error) {
 	v.result = loop.VerifyResult{Class: record.ClassOK, Gate: loop.GateNotRun, Artifacts: map[string]artifact.Ref{}}
 	if v.req.Command == "" && v.req.Lint == "" {
-		return &v.result, v.digestGlobs(ctx)
+		return &v.result, errors.Join(v.closeGate(ctx), v.digestGlobs(ctx))
 	}
 	if err := v.open(ctx); err != nil {
 		return nil, err
@@ -80,7 +81,8 @@ func (v *verification) run(ctx context.Context) (*loop.VerifyResult, error) {
 			return nil, err
 		}
 	}
-	return &v.result, v.digestGlobs(context.WithoutCancel(ctx))
+	ending := context.WithoutCancel(ctx)
+	return &v.result, errors.Join(v.closeGate(ending), v.digestGlobs(ending))
 }
 
 func (v *verification) open(ctx context.Context) (err error) {

@@ -75,7 +75,7 @@ func (t *turn) describeChange(ctx context.Context, result *loop.TurnResult) erro
 		return err
 	}
 	t.rules.Hide(ignored)
-	all, err := t.describe(ctx, repo, t.req.RunID, base, to, t.rules)
+	all, err := t.describe(ctx, repo, t.req.RunID, base, to, t.rules, t.req.AllowSecrets)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,8 @@ type Review struct {
 	ServedIdentity bool
 	// Generated and Protected are the globs of files, in addition to those that are built in.
 	Generated, Protected []string
+	// AllowSecrets are the globs of files that may hold what looks like a secret.
+	AllowSecrets []string
 }
 
 // Rulings say how a run waits for a person.

@@ -15,6 +15,7 @@ func (l *loading) discipline(c *Config) {
 	c.Review = Review{
 		SizeLimit: l.number("review.size_limit"), MaxFindings: l.number("review.max_findings"), ServedIdentity: l.text("review.identity") == "served",
 		Generated: splitGlobs(l.text("review.generated")), Protected: splitGlobs(l.text("review.protected")),
+		AllowSecrets: splitGlobs(l.text("review.allow_secrets")),
 	}
 	c.Rulings = Rulings{Reminder: l.duration("rulings.reminder", 0), Deadline: l.duration("rulings.deadline", 0), DeadlineDecision: l.text("rulings.deadline_decision")}
 	c.Calibration = Calibration{MinPrecision: l.amount("calibration.min_precision"), MinRecall: l.amount("calibration.min_recall")}

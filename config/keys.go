@@ -74,6 +74,7 @@ var keys = []key{
 	{name: "review.size_limit", kind: count, scope: policy, def: "500"},
 	{name: "review.generated", kind: globs, scope: policy},
 	{name: "review.protected", kind: globs, scope: policy},
+	{name: "review.allow_secrets", kind: globs, scope: policy},
 	{name: "escalation.model", kind: text, scope: policy, decided: "data.escalation"},
 	{name: "rulings.reminder", kind: duration, scope: policy, def: "4h"},
 	{name: "rulings.deadline", kind: duration, scope: policy},

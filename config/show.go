@@ -55,7 +55,7 @@ func (l *loading) setting(c Config, k key) Effective {
 		e.Value = strconv.FormatBool(c.RequireFindings)
 	case "max_iters":
 		e.Value = strconv.Itoa(c.MaxIters)
-	case "review.generated", "review.protected":
+	case "review.generated", "review.protected", "review.allow_secrets":
 		e.Value = strings.Join(splitGlobs(e.Value), ",")
 	case "store":
 		e.Value = c.Host.Store

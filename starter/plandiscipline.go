@@ -14,6 +14,7 @@ type planPolicy struct {
 	AllowProtected bool     `json:"allow_protected"`
 	Generated      []string `json:"generated"`
 	Protected      []string `json:"protected"`
+	AllowSecrets   []string `json:"allow_secrets,omitempty"`
 	MaxFindings    int      `json:"max_findings"`
 	ServedIdentity bool     `json:"served_identity"`
 	Reminder       string   `json:"reminder"`
@@ -35,7 +36,7 @@ func (p *plan) policyDocument() planPolicy {
 	c := p.config
 	d := planPolicy{
 		SizeLimit: c.Review.SizeLimit, Ask: c.Discipline == string(convergence.Full), AllowProtected: c.AllowProtected,
-		Generated: append([]string{}, generatedGlobs(c)...), Protected: []string{}, MaxFindings: c.Review.MaxFindings,
+		Generated: append([]string{}, generatedGlobs(c)...), Protected: []string{}, AllowSecrets: c.Review.AllowSecrets, MaxFindings: c.Review.MaxFindings,
 		ServedIdentity: c.Review.ServedIdentity, Reminder: c.Rulings.Reminder.String(),
 	}
 	for _, line := range protectedGlobs(c) {

@@ -16,7 +16,7 @@ import (
 func (p *plan) policy(ctx context.Context, artifacts store.Store) (loop.Policy, error) {
 	c := p.config
 	policy := loop.Policy{
-		SizeLimit: c.Review.SizeLimit, Generated: generatedGlobs(c), Protected: protectedGlobs(c),
+		SizeLimit: c.Review.SizeLimit, Generated: generatedGlobs(c), Protected: protectedGlobs(c), AllowSecrets: slices.Clone(c.Review.AllowSecrets),
 		Ask: c.Discipline == string(convergence.Full), AllowProtected: c.AllowProtected,
 		MaxFindings: c.Review.MaxFindings, ServedIdentity: c.Review.ServedIdentity, Uncalibrated: p.uncalibrated,
 		Reminder: c.Rulings.Reminder,

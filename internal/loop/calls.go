@@ -41,6 +41,7 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 	request := p.turn(*call, target, now)
 	request.Turn, request.Writing, request.Timeout = turn, true, p.in.Limits.WriterTimeout
 	request.Protected, request.Generated = p.in.Policy.Protected, p.in.Policy.Generated
+	request.AllowSecrets = p.in.Policy.AllowSecrets
 	request.KeepProtected = p.in.Policy.Ask && !p.in.Policy.AllowProtected
 	if turn == "repair" {
 		request.Feedback = p.feedback(input)
@@ -136,7 +137,7 @@ func (p *Progress) verifyCall(call *Call, now time.Time) {
 	p.newStep(call, record.Step{Role: "verifier", Turn: "verify", Iteration: p.Run.Iteration}, now)
 	call.Verify = &VerifyRequest{
 		Workspace: p.workspace(), Step: call.Step, Command: p.in.Commands.Verify, Lint: p.in.Commands.Lint,
-		Timeout: p.in.Limits.VerifyTimeout, Globs: p.machine.EvidenceGlobs(), At: now,
+		Timeout: p.in.Limits.VerifyTimeout, Globs: p.machine.EvidenceGlobs(), At: now, Secrets: p.Secret,
 	}
 	call.Summary = fmt.Sprintf("iteration %d · verify", p.Run.Iteration)
 }

@@ -48,7 +48,7 @@ type Again struct {
 // Done takes in how a call ended. It returns a request to try the same call
 // again later when its failure passes with time, else nil.
 func (p *Progress) Done(call Call, out Outcome, now time.Time) *Again {
-	defer func() { p.Run.Findings = p.dispositions() }()
+	defer func() { p.Run.Findings = p.recorded() }()
 	out = out.orFailure(call.Kind)
 	switch call.Kind {
 	case CallPrepare:

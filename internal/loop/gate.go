@@ -48,6 +48,7 @@ func (p *Progress) takeGiven(commands []convergence.Command, now time.Time) bool
 	p.Latest = given.Head
 	p.Run.Base, p.Run.Head, p.Run.Iteration = gate.Base, gate.Head, 1
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = given.TotalDiff, given.Total
+	p.secretsOf(&given.Scan, "the change as given")
 	p.event(convergence.EventDispatched, map[string]any{"nodeId": first.NodeID, "position": first.Position})
 	changed := given.Head.Tree != p.Prepared.Base.Tree
 	p.event(convergence.EventCompleted, map[string]any{
@@ -80,7 +81,7 @@ func (p *Progress) gateEnd(command convergence.Command) (stop record.Stop, messa
 	case convergence.CodeNoChange:
 		return record.NoReview, "base and head have the same files: there is nothing to review"
 	case convergence.CodeExhausted:
-		if blocking := p.blocking(); len(blocking) > 0 {
+		if blocking := append(p.openSecrets(), p.blocking()...); len(blocking) > 0 {
 			return record.MaxIters, "blocking findings: " + listed(blocking)
 		}
 		if !p.State.GateMet {

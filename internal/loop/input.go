@@ -66,6 +66,8 @@ type Policy struct {
 	// paths whose change a person has to allow, each "why\tglob".
 	Generated []string `json:"generated,omitempty"`
 	Protected []string `json:"protected,omitempty"`
+	// AllowSecrets are globs of paths that may hold what looks like a secret.
+	AllowSecrets []string `json:"allow_secrets,omitempty"`
 	// Ask says that size and protected paths are asked; without it they are only reported.
 	Ask bool `json:"ask,omitempty"`
 	// AllowProtected lets protected paths change unasked (--allow-protected).

@@ -38,6 +38,9 @@ type Carry struct {
 	Judged map[string]Snapshot `json:"judged,omitempty"`
 	// FixReport is what the last repair reported.
 	FixReport artifact.Ref `json:"fix_report,omitzero"`
+	// Secrets are findings of the host's own; Secret is what the change brings in now, nil for nothing.
+	Secrets []record.Finding `json:"secrets,omitempty"`
+	Secret  *Secrets         `json:"secret,omitempty"`
 	// Verified is what the last verify step left for prompts.
 	Verified verified `json:"verified"`
 	// Failure is why a step outside the machine ended the run.
@@ -117,7 +120,7 @@ func New(in Input, workflowID string, started time.Time) (*Progress, error) {
 		p.Carry = *in.Resume
 		p.in.Resume = nil
 		p.makeMaps()
-		p.Run.Findings = p.dispositions()
+		p.Run.Findings = p.recorded()
 		return p, nil
 	}
 	p.Carry = Carry{
@@ -187,7 +190,7 @@ func (p *Progress) Status(now time.Time) record.Status {
 // Record is the run record at a moment.
 func (p *Progress) Record(now time.Time) record.Run {
 	run := p.Run
-	run.Findings, run.Budget = p.dispositions(), p.spending(now)
+	run.Findings, run.Budget = p.recorded(), p.spending(now)
 	run.UsageByRole = record.UsageBy(run.Steps, func(s record.Step) string { return s.Role })
 	run.UsageBySeat = record.UsageBy(run.Steps, func(s record.Step) string { return s.Seat })
 	if !run.Stop.Final() {

@@ -127,6 +127,8 @@ type TurnRequest struct {
 	// Protected and Generated are the globs of Policy: what a writing turn's Scan looks for.
 	Protected []string `json:"protected,omitempty"`
 	Generated []string `json:"generated,omitempty"`
+	// AllowSecrets are the globs of Policy: paths in which no secret is looked for.
+	AllowSecrets []string `json:"allow_secrets,omitempty"`
 	// KeepProtected has the sandbox of a writer keep reviewer definitions, instruction files and conclave.yaml.
 	KeepProtected bool `json:"keep_protected,omitempty"`
 	// MaxFindings bounds the high findings of one answer; 0 is the default.
@@ -207,6 +209,9 @@ type Scan struct {
 	Protected []Guarded `json:"protected,omitempty"`
 	// ProtectedDigest is over the paths and new contents of all protected changes, "" without any.
 	ProtectedDigest string `json:"protected_digest,omitempty"`
+	// Secrets are what the change brings in that looks like one; bounded. Found is all of it, nil for none.
+	Secrets []Secret `json:"secrets,omitempty"`
+	Found   *Secrets `json:"found,omitempty"`
 }
 
 // Guarded is one change to a protected path.
@@ -266,6 +271,8 @@ type VerifyRequest struct {
 	Command string        `json:"command,omitempty"`
 	Lint    string        `json:"lint,omitempty"`
 	Timeout time.Duration `json:"timeout"`
+	// Secrets are those of the snapshot: the gate fails for them whatever the command says.
+	Secrets *Secrets `json:"secrets,omitempty"`
 	// Globs are the evidence paths to digest.
 	Globs []string  `json:"globs,omitempty"`
 	At    time.Time `json:"at"`
@@ -273,6 +280,8 @@ type VerifyRequest struct {
 
 // VerifyResult is how the verifier ended.
 type VerifyResult struct {
+	// Secrets says that the gate fails for so many secrets, whatever the command said.
+	Secrets int `json:"secrets,omitempty"`
 	// Gate is pass, fail or not-run; empty when the command could not be judged.
 	Gate     string       `json:"gate,omitempty"`
 	ExitCode int          `json:"exit_code"`

@@ -49,7 +49,7 @@ func (p *Progress) Resumed() {
 	p.Run.Stop, p.Run.Waiting, p.Run.ExitCode, p.Run.Unresolved = "", "", 0, nil
 	p.answerSeat(asked)
 	p.event(convergence.EventRunResumed, map[string]any{"reason": asked.Reason})
-	p.Run.Findings = p.dispositions()
+	p.Run.Findings = p.recorded()
 }
 
 // answerSeat takes in what a person says of a seat.

@@ -221,7 +221,7 @@ func (p *Progress) apply(r RulingRequest, now time.Time) {
 	} else {
 		p.event(convergence.EventRuling, map[string]any{"finding": r.Finding, "decision": r.Decision})
 	}
-	p.Run.Findings = p.dispositions()
+	p.Run.Findings = p.recorded()
 	p.goOn(now)
 }
 

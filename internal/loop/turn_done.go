@@ -104,6 +104,7 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 	p.keepSession(call, result)
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = result.TotalDiff, result.Total
 	p.scanned(result.Scan)
+	p.secretsOf(result.Scan, "step "+call.Step)
 	answer := map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed}
 	if p.full() && call.Turn.Turn == "repair" {
 		p.reported(call, result)

@@ -28,7 +28,7 @@ func (p *Progress) verifyDone(call Call, out Outcome, now time.Time) {
 	step.Status, step.Verdict = record.OK, v.Gate
 	if v.Gate == GateNotRun {
 		step.Status, step.Verdict = record.NotRun, ""
-	} else {
+	} else if p.in.Commands.Verify != "" { // secrets close the gate also where no command does
 		step.ExitCode = &v.ExitCode
 	}
 	result := p.evidence(v)
@@ -58,6 +58,9 @@ func (p *Progress) evidence(v VerifyResult) map[string]any {
 }
 
 func (p *Progress) verifySummary(v VerifyResult) string {
+	if v.Secrets > 0 {
+		return v.Message
+	}
 	switch v.Gate {
 	case GateNotRun:
 		return "no verify command is configured"

@@ -18,7 +18,7 @@ type Finding struct {
 	// Lenses are what the raisers looked for, in their order.
 	Lenses      []string `json:"lenses,omitempty"`
 	ConfirmedBy string   `json:"confirmed_by,omitempty"`
-	// Proof says how strong the confirmation is: independent, same-engine, two-seats or unconfirmable.
+	// Proof says how strong the confirmation is: independent, same-engine, two-seats, unconfirmable, or rule for the host's own.
 	Proof   string   `json:"proof,omitempty"`
 	History []string `json:"history"`
 	// Texts are the whole findings as JSON in the store, one per raiser.

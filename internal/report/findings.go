@@ -102,6 +102,7 @@ func proof(f record.Finding) string {
 		"same-engine":   "the weaker proof: a raiser's engine in a fresh context",
 		"two-seats":     "two seats raised it independently",
 		"unconfirmable": "nobody could; it counts as confirmed",
+		"rule":          "a rule has seen it, no model is needed",
 	}[f.Proof]
 	who := prose(f.ConfirmedBy)
 	switch {
