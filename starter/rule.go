@@ -179,7 +179,7 @@ func (c *carriage) send(ctx context.Context, request loop.RulingRequest) (loop.R
 
 // ruled tells what became of a ruling.
 func (c *carriage) ruled(ctx context.Context, answer loop.RulingAnswer, asJSON bool) error {
-	if answer.Status == loop.RulingApplied && len(answer.Open) > 0 {
+	if answer.Status == loop.RulingApplied {
 		c.refreshBundle(ctx)
 	}
 	if asJSON {
@@ -230,8 +230,11 @@ func (c *carriage) afterRuling(answer loop.RulingAnswer) []string {
 }
 
 // refreshBundle writes into the bundle what was ruled so far. The run itself
-// writes it when it goes on; where somebody else carries it that is theirs.
+// writes it when it goes on; where somebody else carries it that is theirs. A
+// local run that nobody carries does not go on: its bundle must not ask any
+// more what was answered.
 func (c *carriage) refreshBundle(ctx context.Context) {
+	left := c.lock == nil && c.entry.Local()
 	if c.lock == nil {
 		lock, err := c.index.TryLock(c.entry.RunID)
 		if err != nil || lock == nil {
@@ -240,7 +243,10 @@ func (c *carriage) refreshBundle(ctx context.Context) {
 		defer lock.Release()
 	}
 	var status record.Status
-	if answer, err := c.conn.QueryWorkflow(ctx, c.entry.WorkflowID, "", workflows.QueryBundle); err != nil || answer.Get(&status) != nil || status.Run.Waiting == "" {
+	if answer, err := c.conn.QueryWorkflow(ctx, c.entry.WorkflowID, "", workflows.QueryBundle); err != nil || answer.Get(&status) != nil {
+		return
+	}
+	if run := status.Run; run.Waiting == "" && (!left || run.Stop != "") {
 		return
 	}
 	past, err := host.ReadPast(ctx, c.conn.Client, c.entry.WorkflowID)

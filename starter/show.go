@@ -68,7 +68,7 @@ func (a *app) show(ctx context.Context, cmd *cobra.Command, run, name string) er
 			return &fault{code: exitStep, what: "run " + entry.RunID + " has no bundle in " + entry.Bundle + ", and does not answer: " + err.Error()}
 		}
 		if dead {
-			a.print("stopped: its starter died; `starter resume %s` goes on\n", entry.RunID)
+			a.print("stopped: no starter carries it; `starter resume %s` goes on\n", entry.RunID)
 		}
 	}
 	return a.printFile(bundle, name)

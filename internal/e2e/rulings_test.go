@@ -49,6 +49,10 @@ func TestAWaitingRunIsRuledFromTheCommandLine(t *testing.T) {
 	require.Equal(t, 0, out.code, out.String())
 	require.Contains(t, out.stdout, "F1: fix\nnothing is asked any more; `starter resume "+run.RunID+"` goes on\n")
 	require.Zero(t, l.started("repair"), "a ruling carries no run")
+	shown := l.starter("show", "@last")
+	require.Equal(t, 0, shown.code, shown.String())
+	require.Contains(t, shown.stdout, "stopped: no starter carries it; `starter resume "+run.RunID+"` goes on")
+	require.NotContains(t, shown.stdout, "starter rule", "what was answered is not asked any more")
 
 	again := l.resume(3)
 	require.Equal(t, 1, l.started("repair"))

@@ -21,11 +21,13 @@ const (
 )
 
 // Why says in a few lines what kept a run from success: what its end itself
-// says, a failing verifier, and what each blocking reviewer objects to. It is
-// empty where the outcome says everything. The lines hold no control characters.
+// says, a failing verifier, and what each blocking reviewer objects to; of an
+// advisory run what stands in spite of its good end. It is empty where the outcome says everything. The lines hold no control characters.
 func Why(r record.Run) []string {
 	switch r.Stop {
-	case "", record.Converged, record.Ruled, record.StepFailed, record.StopInterrupted, record.Cancelled:
+	case record.Converged:
+		return advised(r)
+	case "", record.Ruled, record.StepFailed, record.StopInterrupted, record.Cancelled:
 		return nil
 	}
 	message := text.OneLine(r.Message, reasonLimit)
@@ -41,6 +43,15 @@ func Why(r record.Run) []string {
 		out = append([]string{message}, out...)
 	}
 	return out
+}
+
+// advised are the findings that stand at the good end of an advisory run: whoever sees the outcome must see them too.
+func advised(r record.Run) []string {
+	message := text.OneLine(r.Message, reasonLimit)
+	if !r.Advisory || message == "" {
+		return nil
+	}
+	return append([]string{message}, standing(r, func(f record.Finding) string { return f.ID })...)
 }
 
 // failingVerifier is a line about the last verification when that failed.
@@ -60,13 +71,18 @@ func failingVerifier(r record.Run) []string {
 
 // objections has a line for each finding that stands.
 func objections(r record.Run) []string {
+	return standing(r, func(f record.Finding) string { return raiser(r, f) })
+}
+
+// standing has a line for each finding that stands, up to mostReasons, which begins with who or what name says.
+func standing(r record.Run, name func(record.Finding) string) []string {
 	var out []string
 	more := 0
 	for _, f := range r.Findings {
 		switch {
 		case !r.Stands(f):
 		case len(out) < mostReasons:
-			out = append(out, raiser(r, f)+": "+headline(f))
+			out = append(out, name(f)+": "+headline(f))
 		default:
 			more++
 		}
