@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -34,7 +35,6 @@ func (a *app) configCommand() *cobra.Command {
 			for _, w := range p.config.Warnings {
 				a.say("warning: %s", w)
 			}
-			a.notePolicy(cmd.Context(), p)
 			return a.printSettings(p.config.Effective(), asJSON)
 		},
 	}
@@ -44,9 +44,9 @@ func (a *app) configCommand() *cobra.Command {
 	return parent
 }
 
-// notePolicy says that the policy file as it lies there is not the one that counts.
-func (a *app) notePolicy(ctx context.Context, p *plan) {
-	if !p.source.IsRepository() {
+// notePolicy says that the policy file as it lies there is not the one that counts. A review is of commits, and says so itself.
+func (p *plan) notePolicy(ctx context.Context, w io.Writer) {
+	if !p.source.IsRepository() || p.gate != nil {
 		return
 	}
 	there, err := os.ReadFile(filepath.Join(p.source.Root(), config.RepositoryFile))
@@ -57,7 +57,7 @@ func (a *app) notePolicy(ctx context.Context, p *plan) {
 	if baseErr != nil || committed == (err == nil) && bytes.Equal(unixLines(there), unixLines(counts)) {
 		return
 	}
-	a.say("note: %s here differs from the one of commit %s, and it is read from the commit; commit it to make it count", config.RepositoryFile, p.base.ID[:12])
+	fmt.Fprintf(w, "note: %s here differs from the one of commit %s, and it is read from the commit; commit it to make it count\n", config.RepositoryFile, p.base.ID[:12])
 }
 
 // unixLines is a text as a commit has it, whatever a checkout made of its line ends.

@@ -237,3 +237,21 @@ func TestAPlanTellsTheDiscipline(t *testing.T) {
 	require.NotContains(t, got.out, "asked about")
 	require.NotContains(t, got.out, "budget")
 }
+
+// TestAPolicyFileThatDoesNotCountIsSaid: a newcomer's conclave.yaml is not committed, so what it names is unknown.
+func TestAPolicyFileThatDoesNotCountIsSaid(t *testing.T) {
+	const note = "note: conclave.yaml here differs from the one of commit "
+	c := newCLI(t)
+	c.write("money.md", "Is money exact?\n")
+	c.commit()
+	c.write("conclave.yaml", "lenses: {money: money.md}\n")
+	got := c.run("", "plan", "--seat", "a=codex@money", "Add it")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, `unknown lens "money"`)
+	require.Contains(t, got.err, note)
+	require.Contains(t, c.run("", "lint-prompts").err, note, "nothing steers in what was not read")
+	c.commit()
+	got = c.run("", "lint-prompts")
+	require.Equal(t, 0, got.code)
+	require.NotContains(t, got.err, note)
+}

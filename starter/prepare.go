@@ -124,6 +124,7 @@ func (p *plan) load(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return sourceFault(err)
 	}
+	p.notePolicy(ctx, cmd.ErrOrStderr())
 	definition, err := p.definitionFile(cmd)
 	if err != nil {
 		return err
