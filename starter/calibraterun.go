@@ -172,5 +172,5 @@ func answerWords(a calibration.Answer) string {
 			high++
 		}
 	}
-	return fmt.Sprintf("%d findings, %d of them high", len(a.Findings), high)
+	return fmt.Sprintf("%s, %d of them high", several(len(a.Findings), "finding"), high)
 }

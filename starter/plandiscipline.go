@@ -59,7 +59,8 @@ func (p *plan) policyDocument() planPolicy {
 func (a *app) printDiscipline(d planDocument) {
 	p := d.Policy
 	if d.Discipline == string(convergence.Full) {
-		confirms, rules := "an engine that neither wrote nor raised them", "an engine that did not write"
+		rules := "an engine that did not write"
+		confirms := rules + " (another than raised them, where there is one)"
 		if l := d.Limits.Confirmer; l != nil {
 			confirms = engineWords(l.Requested)
 		}

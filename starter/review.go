@@ -54,7 +54,7 @@ func (a *app) reviewCommand() *cobra.Command {
 		Example: `  starter review
   starter review --base origin/main --head feature --verify-cmd "make test"
   starter review --preset panel --trust-reviewers --requirement @ticket.md`,
-		Args: cobra.NoArgs,
+		Args: exactly(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := a.review(cmd.Context(), cmd, f)
 			a.noReviewDocument(err, f)

@@ -91,14 +91,14 @@ func (p *Progress) arbitrateDone(call Call, result TurnResult, now time.Time) {
 	var words []string
 	for _, id := range call.Turn.Findings {
 		s, ok := said[id]
-		words = append(words, id+": "+cmp.Or(s.Decision, "not ruled"))
+		words = append(words, because(id+": "+cmp.Or(s.Decision, "not ruled"), s.Reason))
 		if !ok {
 			p.tell(id, "step %s: the arbiter %s did not rule on it, so a person is asked", call.Step, p.who(call))
 			continue
 		}
 		p.arbiterSaid(call, id, s, now)
 	}
-	p.remark(call, strings.Join(words, ", "))
+	p.remark(call, strings.Join(words, "; "))
 }
 
 func (p *Progress) arbiterSaid(call Call, id string, s Said, now time.Time) {
