@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -131,16 +130,4 @@ func (l *lab) signal(runID, name string, payload any) {
 func (l *lab) shown() runrecord.Run {
 	l.t.Helper()
 	return decodeRun(l.t, l.starter("show", "--json", "@last").stdout)
-}
-
-// eventsOf are the types of the run's recorded events, in order.
-func (l *lab) eventsOf(runID string) []string {
-	l.t.Helper()
-	var kinds []string
-	for line := range strings.Lines(l.read(l.bundle(runID, "events.jsonl"))) {
-		var event struct{ Type string }
-		require.NoError(l.t, json.Unmarshal([]byte(line), &event))
-		kinds = append(kinds, event.Type)
-	}
-	return kinds
 }
