@@ -126,7 +126,22 @@ func (e examiner) program(ctx context.Context, path string, adapter agent.Adapte
 		if facts.MinimumVersion != "" {
 			main.Says += " (at least " + facts.MinimumVersion + ")"
 		}
+		if lacks := e.lacks(ctx, path, facts); len(lacks) > 0 {
+			main.OK, main.Says = false, fmt.Sprintf("%s, version %s, does not know %s, which turns need: %s", path, version, strings.Join(lacks, ", "), install(facts))
+		}
 	}
+}
+
+// lacks are flags that turns need and the program's help does not name. No help is no finding.
+func (e examiner) lacks(ctx context.Context, path string, facts agent.Facts) []string {
+	if len(facts.HelpArgs) == 0 {
+		return nil
+	}
+	help, err := e.version(ctx, path, facts.HelpArgs)
+	if err != nil {
+		return nil
+	}
+	return facts.Lacks(help)
 }
 
 // version is what the program prints, outside of any sandbox.

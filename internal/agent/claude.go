@@ -25,6 +25,10 @@ func (claude) Variables() []string {
 func (claude) Facts() Facts {
 	return Facts{
 		Install: "npm install -g @anthropic-ai/claude-code", MinimumVersion: "2.1.0", VersionArgs: []string{"--version"},
+		HelpArgs: []string{"--help"},
+		Flags: []string{
+			"--output-format", "--setting-sources", "--strict-mcp-config", "--disable-slash-commands", "--tools", "--permission-mode", "--disallowedTools", "--session-id", "--resume",
+		},
 		State: []StatePath{
 			{Variable: "CLAUDE_CONFIG_DIR", Home: ".claude", Login: ".credentials.json"},
 			{Variable: "CLAUDE_CONFIG_DIR", Under: ".claude.json", Home: ".claude.json", File: true},

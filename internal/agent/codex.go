@@ -21,6 +21,10 @@ func (codex) Variables() []string {
 func (codex) Facts() Facts {
 	return Facts{
 		Install: "npm install -g @openai/codex", MinimumVersion: "0.170.0", VersionArgs: []string{"--version"},
+		HelpArgs: []string{"exec", "--help"},
+		Flags: []string{
+			"--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--output-last-message", "--sandbox", "--disable",
+		},
 		State: []StatePath{{Variable: "CODEX_HOME", Home: ".codex", Login: "auth.json"}},
 		Keys:  []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"},
 		LogIn: "run codex login, or set CODEX_API_KEY",

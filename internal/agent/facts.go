@@ -17,6 +17,9 @@ type Facts struct {
 	MinimumVersion string
 	// VersionArgs make it print its version and end, without a login and without a model.
 	VersionArgs []string
+	// HelpArgs make it print its options, and Flags are those that a turn needs of them: the version alone does not tell
+	// what a build can do.
+	HelpArgs, Flags []string
 	// State are the places where it keeps logins and sessions.
 	State []StatePath
 	// Keys are variables of which each alone is a login.
@@ -93,6 +96,22 @@ func (f Facts) Login(home string, environ []string) Login {
 		}
 	}
 	return Login{}
+}
+
+// Lacks are the needed flags that a help text does not name. A text that names none of them is no help text, and says
+// nothing.
+func (f Facts) Lacks(help string) []string {
+	missing := slices.DeleteFunc(slices.Clone(f.Flags), func(flag string) bool {
+		return slices.Contains(strings.FieldsFunc(help, func(r rune) bool { return !isFlagRune(r) }), flag)
+	})
+	if len(missing) == len(f.Flags) {
+		return nil
+	}
+	return missing
+}
+
+func isFlagRune(r rune) bool {
+	return r == '-' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
 var versionPattern = regexp.MustCompile(`\d+\.\d+(\.\d+)*`)

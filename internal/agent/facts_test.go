@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,6 +26,8 @@ func TestFactsAreComplete(t *testing.T) {
 		require.Equal(t, []string{"--version"}, f.VersionArgs)
 		require.Equal(t, f.MinimumVersion, ParseVersion(f.MinimumVersion))
 		require.NotEmpty(t, f.StatePaths("/h", nil))
+		require.NotEmpty(t, f.HelpArgs)
+		require.NotEmpty(t, f.Flags)
 		a, _ := Lookup(name)
 		for _, key := range f.Keys {
 			require.Contains(t, a.Variables(), key, "a login that does not reach the program is none")
@@ -133,4 +136,37 @@ func TestFilesOfOursStayInTheWorkspace(t *testing.T) {
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+func TestWhatAProgramCannotDo(t *testing.T) {
+	f := Facts{Flags: []string{"--tools", "--json"}}
+	for help, want := range map[string][]string{
+		"  --tools <x>\n      --json  b": {}, "--tools, --allowed-tools": {"--json"}, "[--json]": {"--tools"}, "--json-schema --tools": {"--json"},
+		"2.1.197": nil, "": nil,
+	} {
+		require.Equal(t, want, f.Lacks(help), help)
+	}
+}
+
+// TestTurnsUseOnlyFlagsThatAreLookedFor keeps the lists of flags complete.
+func TestTurnsUseOnlyFlagsThatAreLookedFor(t *testing.T) {
+	dir := t.TempDir()
+	short := map[string]string{"-p": "", "-c": "", "-C": "", "-m": "", "-e": "--extensions", "-o": "", "-s": "--session", "-": ""}
+	known := map[string]bool{"--verbose": true, "--model": true, "--color": true, "--settings": true, "--allowedTools": true}
+	for _, name := range programs {
+		program(t, dir, name, "")
+		a, err := Lookup(name)
+		require.NoError(t, err)
+		for _, spec := range []TurnSpec{{}, {Writing: true}, {Writing: true, Resume: "OLD"}} {
+			spec.Workspace, spec.Scratch, spec.SessionID, spec.Target = dir, dir, thread, asked(name)
+			inv, err := a.Invocation(spec, Settings{Environ: []string{"PATH=" + dir}, CLISandbox: CLISandboxOff})
+			require.NoError(t, err)
+			for _, arg := range inv.Args {
+				if arg == "" || arg[0] != '-' || known[arg] || short[arg] == "" && len(arg) < 3 {
+					continue
+				}
+				require.Contains(t, a.Facts().Flags, cmp.Or(short[arg], arg), name)
+			}
+		}
+	}
 }

@@ -23,6 +23,10 @@ func (gemini) Variables() []string {
 func (gemini) Facts() Facts {
 	return Facts{
 		Install: "npm install -g @google/gemini-cli", MinimumVersion: "0.60.0", VersionArgs: []string{"--version"},
+		HelpArgs: []string{"--help"},
+		Flags: []string{
+			"--output-format", "--skip-trust", "--extensions", "--allowed-mcp-server-names", "--approval-mode", "--admin-policy", "--session-id", "--resume",
+		},
 		State: []StatePath{{Variable: "GEMINI_CLI_HOME", Under: ".gemini", Home: ".gemini", Login: "oauth_creds.json"}},
 		Keys:  []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
 		LogIn: "start gemini once and choose a login, or set GEMINI_API_KEY",

@@ -27,6 +27,10 @@ func (opencode) Variables() []string {
 func (opencode) Facts() Facts {
 	return Facts{
 		Install: "npm install -g opencode-ai", MinimumVersion: "1.18.0", VersionArgs: []string{"--version"},
+		HelpArgs: []string{"run", "--help"},
+		Flags: []string{
+			"--pure", "--format", "--agent", "--title", "--session",
+		},
 		State: []StatePath{
 			{Variable: "XDG_DATA_HOME", Under: "opencode", Home: ".local/share/opencode", Login: "auth.json"},
 			{Variable: "XDG_CONFIG_HOME", Under: "opencode", Home: ".config/opencode"},
