@@ -158,7 +158,7 @@ func (p *proving) prove(ctx context.Context, needed bool) []check {
 		{name: "protected", says: "an instruction file stayed as it was", holds: p.holds("workspace/AGENTS.md", "kept"), weak: p.weak(sandbox.Landlock, "Landlock cannot keep single files of a workspace: their changes are found and asked about")},
 		{name: "processes", says: "the environment and the files of other processes are not read", holds: !strings.Contains(both, "environ read")},
 		{name: "signals", says: "other processes get no signal", holds: !strings.Contains(both, "signalled"), weak: p.weakKernel()},
-		{name: "privileges", says: "no capabilities, and none can be got", holds: strings.Count(both, "no privileges") == 2},
+		{name: "privileges", says: "no capabilities, none can be got, and the kernel's settings cannot be changed", holds: strings.Count(both, "no privileges") == 2},
 		{name: "terminal", says: "there is no terminal to type into", holds: !strings.Contains(both, "terminal open")},
 	} {
 		line := check{Name: "sandbox: " + g.name, OK: g.holds, Needed: needed && g.weak == "", Says: g.says}
@@ -206,7 +206,7 @@ if [ "$(cat /proc/%[2]d/comm)" = "%[3]s" ]; then
   ls /proc/%[2]d/root/ >/dev/null && echo environ read
   kill -0 %[2]d && echo signalled
 fi
-grep -q 'CapEff:.0000000000000000' /proc/self/status && grep -q 'CapBnd:.0000000000000000' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status && echo no privileges
+! ( : >> /proc/sys/kernel/core_pattern ) && grep -q 'CapEff:.0000000000000000' /proc/self/status && grep -q 'CapBnd:.0000000000000000' /proc/self/status && grep -q 'NoNewPrivs:.1' /proc/self/status && echo no privileges
 (: > /dev/tty) && echo terminal open
 exit 0
 `, p.root, os.Getpid(), comm())

@@ -69,6 +69,7 @@ func attack(target string) {
 	}
 	_, err = os.ReadFile(words[3])
 	try("secret", err)
+	opensKernel()
 	if status, _ := os.ReadFile("/proc/self/status"); strings.Contains(string(status), "NoNewPrivs:\t1") {
 		namespaces(words[3])
 	}
@@ -97,6 +98,19 @@ func signalOthers(parent int) error {
 		return syscall.ESRCH // bubblewrap's own first process
 	}
 	return unix.Kill(parent, 0)
+}
+
+// opensKernel tries to open for writing, and writes nothing, what lets root out of a container.
+func opensKernel() {
+	files := []string{"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper", "/sys/power/state", "/etc/passwd", "/usr/bin/env", "/dev/mem", "/dev/vda", "/dev/sda"}
+	agents, _ := filepath.Glob("/sys/fs/cgroup/*/release_agent")
+	for _, name := range append(files, agents...) {
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		try("open "+name, err)
+		if err == nil {
+			_ = file.Close()
+		}
+	}
 }
 
 func readsProcesses(pid int) {
