@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 
 	"conclave/internal/convergence"
@@ -64,7 +65,7 @@ func (c *carriage) afterAsking(ctx context.Context, before record.Run) record.Ru
 // so. A person may leave it waiting.
 func (c *carriage) askAll(ctx context.Context, stop *interrupts, v view.View, run record.Run, out output) (answered bool, err error) {
 	view.Pause(v, func() {
-		p := &prompter{lines: c.app.readLines(), out: out.view.Out, stop: stop.first}
+		p := &prompter{lines: c.app.readLines(), out: out.view.Out, width: out.view.Width, stop: stop.first}
 		for err == nil && len(run.Questions) > 0 {
 			var left bool
 			if left, err = c.askOne(ctx, p, run.Questions[0]); left || err != nil {
@@ -159,6 +160,8 @@ func (a *app) readLines() <-chan string {
 type prompter struct {
 	lines <-chan string
 	out   io.Writer
+	// width is the terminal's, 0 where it is unknown.
+	width int
 	// stop and gone end the asking: Ctrl-C, and a question that nobody asks any more.
 	stop, gone <-chan struct{}
 }
@@ -252,9 +255,18 @@ func (p *prompter) show(q record.Question, own bool) {
 	}
 	fmt.Fprintf(p.out, "\n%s needs a ruling%s\n", text.OneLine(q.Subject, 40), again)
 	if q.Text != "" {
-		fmt.Fprintf(p.out, "  %s\n", text.OneLine(q.Text, 0))
+		fmt.Fprintln(p.out, indented(text.OneLine(q.Text, 0), p.width))
 	}
 	fmt.Fprintf(p.out, "  %s\n", choices(own))
+}
+
+// indented breaks a line between words, so that a terminal does not do it within one.
+func indented(line string, width int) string {
+	const margin = "  "
+	if width > 2*len(margin) {
+		line = ansi.Wrap(line, width-len(margin), "")
+	}
+	return margin + strings.ReplaceAll(line, "\n", "\n"+margin)
 }
 
 func ordinal(n int) string {

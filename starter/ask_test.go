@@ -86,3 +86,17 @@ func TestNobodyIsAskedWhoCannotAnswer(t *testing.T) {
 	require.False(t, a.interactive(output{flags: showFlags{quiet: true}}))
 	require.False(t, (&app{in: strings.NewReader("s\n")}).interactive(output{}), "a pipe is nobody")
 }
+
+func TestAQuestionIsBrokenBetweenWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		width int
+		want  string
+	}{
+		"no width": {0, "  one reviewer's pass"},
+		"narrow":   {12, "  one\n  reviewer's\n  pass"},
+		"too long": {6, "  one\n  revi\n  ewer\n  's\n  pass"},
+		"absurd":   {4, "  one reviewer's pass"},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, indented("one reviewer's pass", c.width)) })
+	}
+}

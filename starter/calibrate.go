@@ -15,6 +15,8 @@ import (
 
 	"conclave/config"
 	"conclave/internal/calibration"
+	"conclave/internal/record"
+	"conclave/internal/report"
 )
 
 // calibrateFlags are the flags of calibrate.
@@ -95,11 +97,11 @@ func (a *app) calibrate(ctx context.Context, cmd *cobra.Command, f calibrateFlag
 	defer stop.stop()
 	running, done := stop.until(ctx)
 	defer done()
-	answers, err := a.measure(running, p, cases, f.jobs, configFileFlag(cmd))
+	m, err := a.measure(running, p, cases, f.jobs, configFileFlag(cmd))
 	if err != nil {
 		return interruptedOr(running, err)
 	}
-	return a.conclude(p, cases, answers, f.json)
+	return a.conclude(p, cases, m, f.json)
 }
 
 // prepareCalibration reads who is measured, as a run would.
@@ -147,20 +149,22 @@ type calibrationDocument struct {
 	Seats       []calibrated       `json:"seats"`
 	Lenses      []calibratedGroup  `json:"lenses"`
 	Models      []calibratedGroup  `json:"models"`
-	DryRun      bool               `json:"dry_run"`
+	// Usage is what all reviews consumed, nil where no engine reported any.
+	Usage  *record.Usage `json:"usage"`
+	DryRun bool          `json:"dry_run"`
 	// Kept is the file that holds the result, "" for none.
 	Kept string `json:"kept"`
 }
 
 // conclude scores, keeps and prints.
-func (a *app) conclude(p *plan, cases []labelled, answers []calibration.Answer, asJSON bool) error {
+func (a *app) conclude(p *plan, cases []labelled, m *measured, asJSON bool) error {
 	plain := make([]calibration.Case, len(cases))
 	for i, c := range cases {
 		plain[i] = c.Case
 	}
-	scores := calibration.Measure(plain, answers)
+	scores := calibration.Measure(plain, m.answers)
 	min := p.thresholds()
-	doc := calibrationDocument{CasesDigest: calibration.DigestOf(plain), Cases: plain, DryRun: p.flags.dryRun,
+	doc := calibrationDocument{CasesDigest: calibration.DigestOf(plain), Cases: plain, DryRun: p.flags.dryRun, Usage: m.usage,
 		Thresholds: map[string]float64{"precision": min.Precision, "recall": min.Recall},
 		Lenses:     grouped(calibration.ByLens(scores)), Models: grouped(calibration.ByModel(scores))}
 	enough := true
@@ -231,6 +235,9 @@ func (a *app) printCalibration(d calibrationDocument) error {
 		return err
 	}
 	a.print("\ncases: %d (%s); needed: precision %.2f, recall %.2f", len(d.Cases), d.CasesDigest[:min(len(d.CasesDigest), 19)], d.Thresholds["precision"], d.Thresholds["recall"])
+	if !d.DryRun {
+		a.print("consumed: %s", report.Consumed(d.Usage))
+	}
 	for _, s := range d.Seats {
 		a.printList(s.Seat+" missed", s.Missed)
 		a.printList(s.Seat+" raised beside every fault", s.False)

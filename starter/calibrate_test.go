@@ -203,21 +203,21 @@ func TestTheTableOfACalibration(t *testing.T) {
 	}
 	var out bytes.Buffer
 	a := &app{out: &out, err: &out}
-	err := a.conclude(p, cases, []calibration.Answer{
+	err := a.conclude(p, cases, &measured{answers: []calibration.Answer{
 		{Case: "one", Seat: "good", Lens: "tests", Engine: engine, Reported: "gpt-9", Findings: place("a.go")},
 		{Case: "one", Seat: "bad", Lens: "tests", Engine: engine, Findings: place("b.go")},
-	}, false)
+	}, usage: &record.Usage{InputTokens: 7, OutputTokens: 3, Turns: 2, Unpriced: 2}}, false)
 	require.Equal(t, exitFailed, explain(&out, err))
 	for _, line := range []string{
 		`good +tests +codex:gpt-9 +1\.00 \(1/1\) +1\.00 \(1/1\) +calibrated`,
 		`bad +tests +codex:default +0\.00 \(0/1\) +0\.00 \(0/1\) +recall 0\.00 is below 0\.70`,
 		`LENS +PRECISION +RECALL\s+tests +0\.50 \(1/2\) +0\.50 \(1/2\)`,
-		`cases: 1 \(sha256:`, `bad missed: one: a\.go:3`, `bad raised beside every fault: one: b\.go:3 wrong`, `kept in .*calibration\.json`,
+		`cases: 1 \(sha256:`, `consumed: tokens: 7 in \(0 cached\), 3 out; cost: unknown`, `bad missed: one: a\.go:3`, `bad raised beside every fault: one: b\.go:3 wrong`, `kept in .*calibration\.json`,
 	} {
 		require.Regexp(t, line, out.String())
 	}
 	out.Reset()
-	require.NoError(t, a.conclude(p, cases, []calibration.Answer{{Case: "one", Seat: "good", Lens: "tests", Engine: engine, Findings: place("a.go")}}, true))
+	require.NoError(t, a.conclude(p, cases, &measured{answers: []calibration.Answer{{Case: "one", Seat: "good", Lens: "tests", Engine: engine, Findings: place("a.go")}}}, true))
 	var doc calibrationDocument
 	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
 	require.InDelta(t, 1.0, *doc.Seats[0].Recall, 1e-9)
@@ -225,6 +225,6 @@ func TestTheTableOfACalibration(t *testing.T) {
 
 	p.flags.dryRun = true
 	out.Reset()
-	require.NoError(t, a.conclude(p, cases, []calibration.Answer{{Case: "one", Seat: "stub", Lens: "tests"}}, false), "nothing was measured, so nothing failed")
+	require.NoError(t, a.conclude(p, cases, &measured{answers: []calibration.Answer{{Case: "one", Seat: "stub", Lens: "tests"}}}, false), "nothing was measured, so nothing failed")
 	require.Contains(t, out.String(), "nothing is kept")
 }

@@ -16,15 +16,23 @@ import (
 	"conclave/internal/review"
 )
 
+// measured is what the seats said, and what that consumed.
+type measured struct {
+	answers []calibration.Answer
+	usage   *record.Usage
+	done    int
+	lock    sync.Mutex
+}
+
 // measure lets every seat review every case, some at once. The first error that is no seat's ends it.
-func (a *app) measure(ctx context.Context, p *plan, cases []labelled, jobs int, configFile string) ([]calibration.Answer, error) {
+func (a *app) measure(ctx context.Context, p *plan, cases []labelled, jobs int, configFile string) (*measured, error) {
 	seats := p.distinctSeats(a)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answers := make([]calibration.Answer, len(seats)*len(cases))
+	m := &measured{answers: make([]calibration.Answer, len(seats)*len(cases))}
 	slots := make(chan struct{}, jobs)
 	var group sync.WaitGroup
-	for i := range answers {
+	for i := range m.answers {
 		seat, c := seats[i/len(cases)], cases[i%len(cases)]
 		slots <- struct{}{}
 		if ctx.Err() != nil {
@@ -32,17 +40,19 @@ func (a *app) measure(ctx context.Context, p *plan, cases []labelled, jobs int, 
 		}
 		group.Go(func() {
 			defer func() { <-slots }()
-			answer, err := a.ask(ctx, p, seat, c, configFile)
+			answer, usage, err := a.ask(ctx, p, seat, c, configFile)
 			if err != nil {
 				cancel(err)
 				return
 			}
-			answers[i] = answer
-			a.say("%s · %s: %s", c.Name, seat.Name, answerWords(answer))
+			m.lock.Lock()
+			defer m.lock.Unlock()
+			m.answers[i], m.usage, m.done = answer, record.Sum(m.usage, usage), m.done+1
+			a.say("%d of %d: %s · %s: %s", m.done, len(m.answers), c.Name, seat.Name, answerWords(answer))
 		})
 	}
 	group.Wait()
-	return answers, context.Cause(ctx)
+	return m, context.Cause(ctx)
 }
 
 // distinctSeats leaves out a seat that asks the same engine under the same lens as an earlier one.
@@ -60,22 +70,22 @@ func (p *plan) distinctSeats(a *app) []config.Seat {
 }
 
 // ask lets one seat review one case as `starter review` does, and takes every trace of it out of the state folder.
-func (a *app) ask(ctx context.Context, p *plan, seat config.Seat, c labelled, configFile string) (calibration.Answer, error) {
+func (a *app) ask(ctx context.Context, p *plan, seat config.Seat, c labelled, configFile string) (calibration.Answer, *record.Usage, error) {
 	answer := calibration.Answer{Case: c.Name, Seat: seat.Name, Lens: seat.Lens, Engine: p.key(seat.Lane, seat.Lens).Engine}
 	q := p.reviewOf(seat, c)
 	if err := q.compile(ctx, nil); err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	var err error
 	if q.resolved, err = resolvePlan(q); err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	run, err := a.carryOut(ctx, q, configFile)
 	if err != nil {
-		return answer, err
+		return answer, nil, err
 	}
 	takeIn(&answer, run)
-	return answer, nil
+	return answer, run.Usage, nil
 }
 
 // reviewOf is the plan of one review: the seat alone, in the basic discipline, with findings. Nothing is asked of a person.

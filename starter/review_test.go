@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"conclave/internal/gitrepo"
+	"conclave/internal/record"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
 )
@@ -158,4 +159,16 @@ func TestCommitMessagesAreBounded(t *testing.T) {
 	text = string(messagesText(many))
 	require.Less(t, len(text), longestMessages+longestMessage)
 	require.Contains(t, text, "(6 more commits are left out)")
+}
+
+func TestTheListSaysHowAReviewEnded(t *testing.T) {
+	for want, l := range map[string]runLine{
+		"clean":       {State: "converged", Kind: "review", Stop: record.Converged, Converged: true},
+		"blocking":    {State: "max-iters", Kind: "review", Stop: record.MaxIters},
+		"converged":   {State: "converged", Kind: "run", Stop: record.Converged, Converged: true},
+		"max-iters":   {State: "max-iters", Stop: record.MaxIters},
+		"step-failed": {State: "step-failed", Kind: "review", Stop: record.StepFailed},
+	} {
+		require.Equal(t, want, stateWords(l))
+	}
 }

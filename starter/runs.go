@@ -25,6 +25,7 @@ type runLine struct {
 	Converged  bool        `json:"converged"`
 	Iterations int         `json:"iterations"`
 	DryRun     bool        `json:"dry_run"`
+	Kind       string      `json:"kind,omitempty"`
 	Preset     string      `json:"preset"`
 	Title      string      `json:"title"`
 	Source     string      `json:"source"`
@@ -82,6 +83,7 @@ func lineOf(index runindex.Index, e runindex.Entry) runLine {
 		return line
 	}
 	line.State, line.Stop, line.Converged, line.Iterations, line.Branch, line.DryRun = run.State(), run.Stop, run.Converged, run.Iterations, run.Branch, run.DryRun
+	line.Kind = run.Kind
 	if run.Stop == record.StopInterrupted {
 		line.State = string(run.Stop) // it waits for its resume, and for nobody's answer
 	}
@@ -129,13 +131,25 @@ const (
 func runRows(lines []runLine, now time.Time) [][]string {
 	rows := [][]string{{"RUN", "STATE", "ITER", "PRESET", "CREATED", "SOURCE"}}
 	for _, l := range lines {
-		state := l.State
+		state := stateWords(l)
 		if l.DryRun {
 			state += " (dry run)"
 		}
 		rows = append(rows, []string{l.RunID, state, strconv.Itoa(l.Iterations), l.Preset, shortTime(l.Created.Local(), now), printable(l.Source)})
 	}
 	return rows
+}
+
+// stateWords says of a review what its outcome says: it cannot converge, and has no iterations to run out of.
+func stateWords(l runLine) string {
+	switch {
+	case l.Kind != "review":
+	case l.Stop == record.Converged && l.Converged:
+		return "clean"
+	case l.Stop == record.MaxIters:
+		return "blocking"
+	}
+	return l.State
 }
 
 // shortTime is a time to the minute in this year's terms, else a date.

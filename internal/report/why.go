@@ -82,7 +82,7 @@ func standing(r record.Run, name func(record.Finding) string) []string {
 		switch {
 		case !r.Stands(f):
 		case len(out) < mostReasons:
-			out = append(out, name(f)+": "+headline(f))
+			out = append(out, name(f)+": "+headline(f)+at(f))
 		default:
 			more++
 		}
@@ -107,6 +107,14 @@ func raiser(r record.Run, f record.Finding) string {
 		}
 	}
 	return text.OneLine(f.RaisedBy[0], 40) + " blocks"
+}
+
+// at is the first place that a finding names, in brackets.
+func at(f record.Finding) string {
+	if len(f.Evidence) == 0 || f.Evidence[0].Path == "" {
+		return ""
+	}
+	return " (" + text.OneLine(placeWords(f.Evidence[0]), reasonLimit) + ")"
 }
 
 // headline is a finding's title, or the first words of its claim where it has none.
