@@ -47,6 +47,7 @@ property: ## the machine's properties over 100,000 random sequences
 fuzz: ## a minute each on what reads foreign input
 	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzCompile -fuzztime 60s -fuzzminimizetime 10x
 	$(GO) test ./internal/convergence -run '^$$' -fuzz FuzzReduce -fuzztime 60s -fuzzminimizetime 10x
+	for f in Claude Codex Opencode Gemini Command; do $(GO) test ./internal/agent -run '^$$' -fuzz "^Fuzz$$f\$$" -fuzztime 60s -fuzzminimizetime 10x || exit 1; done
 
 bench: build ## the times and sizes of docs/benchmarks.md
 	@bash tools/bench.sh

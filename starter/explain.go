@@ -91,7 +91,7 @@ func (a *app) explainRecording(cmd *cobra.Command, name string, f explainFlags) 
 	if err != nil {
 		return err
 	}
-	defer stdout.Close() //nolint:errcheck // it was read
+	defer stdout.Close()
 	r.Stdout = stdout
 	stderr, err := a.readRecorded("--stderr", f.stderr)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *app) readRecorded(flag, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was read
+	defer file.Close()
 	content, err := io.ReadAll(file)
 	if err != nil {
 		return nil, usage("name a file that can be read", "%s: %v", flag, fmt.Errorf("read %s: %w", name, err))

@@ -32,7 +32,7 @@ func writeInside(dir, name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for i, c := range name {
 		if c != filepath.Separator {
 			continue
@@ -47,7 +47,7 @@ func writeInside(dir, name string, content []byte) error {
 			return err
 		}
 	}
-	if err := root.RemoveAll(name); err != nil {
+	if err := root.RemoveAll(name); err != nil || content == nil {
 		return err
 	}
 	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

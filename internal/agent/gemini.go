@@ -90,7 +90,8 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	case uuidPattern.MatchString(t.SessionID):
 		args = append(args, "--session-id", t.SessionID)
 	}
-	inv.Args = append(args, "-p", geminiTask)
+	args = append(args, "-p", geminiTask)
+	inv.Args = args
 	return inv, nil
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"maps"
+	"path/filepath"
 	"syscall"
 
 	"conclave/internal/record"
@@ -109,11 +110,21 @@ func (o opencode) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	}
 	maps.Copy(t.Env, opencodeFixed)
 	t.Env[opencodeConfig], t.Env[opencodePermission] = config, string(rules)
-	return Invocation{
+	inv := Invocation{
 		Path: path, Args: args, Env: environment(t, s, o.Variables(), nil), Dir: t.Workspace,
 		StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
-	}, nil
+	}
+	if !t.Writing {
+		for _, name := range opencodeProject {
+			inv.Files = append(inv.Files, File{Path: filepath.Join(t.Workspace, name)})
+		}
+	}
+	return inv, nil
 }
+
+// opencodeProject is what it loads from a repository, plugins included, whatever OPENCODE_DISABLE_PROJECT_CONFIG says
+// (measured: one of its two loaders does not know the variable). A reader's checkout goes without them.
+var opencodeProject = []string{".opencode", "opencode.json", "opencode.jsonc"}
 
 // opencodeContent is the user's OPENCODE_CONFIG_CONTENT, if there is one, with ours laid over it.
 func opencodeContent(t TurnSpec, s Settings, permission map[string]any) (string, error) {
@@ -141,3 +152,8 @@ var opencodeSignatures = append([]signature{
 	sign(record.ClassQuota, `rate.?limit|too many requests|usage limit|limit reached`),
 	sign(record.ClassTransient, `overloaded|at capacity|internal server error|service unavailable|bad gateway|gateway time-?out`),
 }, networkSignatures...)
+
+// opencodeErrors classifies errors by their name.
+var opencodeErrors = map[string]Class{
+	"ContextOverflowError": record.ClassPermanent, "ProviderAuthError": record.ClassPermanent, "MessageAbortedError": record.ClassAborted,
+}

@@ -55,7 +55,6 @@ type opencodeParser struct {
 	target   Target
 	now      func() time.Time
 	session  string
-	resume   string
 	texts    []string // of the newest step
 	stepped  bool     // a step began
 	finish   string   // reason of the newest finished step; "" while a step is going on
@@ -218,16 +217,15 @@ func (p *opencodeParser) unfinished(end ProcessEnd, now time.Time) failure {
 	return f
 }
 
-// errorFailure reads the newest error event: the body and the words first, which say more than the status.
+// errorFailure reads the newest error event: its name, the body and the words first, which say more than the status.
 func (p *opencodeParser) errorFailure(now time.Time) failure {
 	e := p.failed
+	said := e.text() + " " + e.Data.Body
 	f := failure{class: record.ClassMalformed, text: e.text()}
-	found, ok := match(opencodeSignatures, e.text()+" "+e.Data.Body, now)
-	switch {
-	case e.Name == "ContextOverflowError", e.Name == "ProviderAuthError":
-		f.class = record.ClassPermanent
-	case e.Name == "MessageAbortedError":
-		f.class = record.ClassAborted
+	found, ok := match(opencodeSignatures, said, now)
+	switch named := opencodeErrors[e.Name]; {
+	case named != "":
+		f.class = named
 	case ok && found.class == record.ClassPermanent:
 		f.class = found.class
 	case byStatus(e.Data.Status) != "":
@@ -241,10 +239,19 @@ func (p *opencodeParser) errorFailure(now time.Time) failure {
 		f.text += "; it never began: does it know the model " + orWord(modelFlag(p.target), "that it is set to") + "?"
 	}
 	if f.class == record.ClassQuota || f.class == record.ClassTransient {
-		f.retryAfter = resetIn(e.text()+" "+e.Data.Body, now)
-		if seconds, err := strconv.Atoi(text(e.Data.Headers["retry-after"])); err == nil && seconds > 0 && f.retryAfter == 0 {
-			f.retryAfter = time.Duration(seconds) * time.Second
-		}
+		f.retryAfter = e.retryAfter(said, now)
 	}
 	return f
+}
+
+// retryAfter is until when a limit holds: as the error says, else as the server's header did.
+func (e opencodeError) retryAfter(said string, now time.Time) time.Duration {
+	if d := resetIn(said, now); d > 0 {
+		return d
+	}
+	seconds, err := strconv.Atoi(text(e.Data.Headers["retry-after"]))
+	if err != nil || seconds < 0 || seconds > 1e6 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
 }

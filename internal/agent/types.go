@@ -99,7 +99,8 @@ type Invocation struct {
 	SessionDir string
 }
 
-// File is a file that a turn needs: settings of ours for the program.
+// File is a file that a turn needs: settings of ours for the program. Without Content (nil), nothing may stand at its
+// place, a folder neither.
 type File struct {
 	Path    string
 	Content []byte
