@@ -37,6 +37,7 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 	}
 	result.Snapshot = loop.Snapshot{Commit: snapshot.Commit, Tree: snapshot.Tree}
 	result.Changed = snapshot.Changed
+	t.asks(result)
 	result.Notes = append(result.Notes, notTaken(t.req.Step, snapshot)...)
 	if err := t.describeChange(ctx, result); err != nil {
 		return err

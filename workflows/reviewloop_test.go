@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -192,6 +193,34 @@ func TestAQuotaIsWaitedForByATimer(t *testing.T) {
 	require.NoError(t, env.GetWorkflowError())
 	require.Equal(t, []int{1, 2}, tries, "each real attempt is a call of its own")
 	require.GreaterOrEqual(t, env.Now().Sub(began), 3*time.Hour)
+}
+
+// A seat that waits for its provider holds nobody up: the timer is its own.
+func TestOtherSeatsDoNotWaitForAQuota(t *testing.T) {
+	env := newEnvironment(t)
+	var a *activities.Activities
+	env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return r.Writing })).Return(wrote(), nil)
+	began := env.Now()
+	at := map[string]time.Duration{}
+	env.OnActivity(a.RunTurn, mock.Anything, mock.MatchedBy(func(r *loop.TurnRequest) bool { return !r.Writing })).Return(
+		func(_ context.Context, r *loop.TurnRequest) (*loop.TurnResult, error) {
+			at[fmt.Sprint(r.Seat, r.Try)] = env.Now().Sub(began)
+			if r.Seat == "codex" && r.Try == 1 {
+				return &loop.TurnResult{Class: record.ClassQuota, Code: "EFFECT_FAILED", RetryAfter: 3 * time.Hour}, nil
+			}
+			return passed(), nil
+		})
+	in := newInput()
+	seat := `{"id":"codex","data":{"role":"seat",`
+	in.Definition = []byte(strings.Replace(definition, seat, `{"id":"other","data":{"role":"seat","lane":{"id":"other","requested":{"adapter":"codex","provider":"openai","modelFamily":"gpt","model":"m2","tools":[]},"knownSubstitutions":[]}}},
+  `+seat, 1))
+	env.ExecuteWorkflow(ReviewLoop, in)
+	require.NoError(t, env.GetWorkflowError())
+	require.Less(t, at["other1"], time.Hour)
+	require.GreaterOrEqual(t, at["codex2"], 3*time.Hour)
+	var result loop.Result
+	require.NoError(t, env.GetWorkflowResult(&result))
+	require.Equal(t, record.Converged, result.Stop)
 }
 
 func TestAContinuedRunKeepsItsState(t *testing.T) {

@@ -75,6 +75,23 @@ func orDefault(d time.Duration) time.Duration {
 	return quotaDefault
 }
 
+// impatient takes an engine whose limit is lifted later than a run waits for one that is not available: a declared
+// substitution takes its place, a seat is skipped or waits for a person.
+func impatient(call Call, result *TurnResult) {
+	if result.Class != record.ClassQuota {
+		return
+	}
+	if _, ok := pause(*result, call.Turn.Try); ok {
+		return
+	}
+	result.Code = convergence.FailEngineUnavailable
+	if result.RetryAfter > quotaLongest {
+		result.Message = fmt.Sprintf("%s (lifted in %s; a run waits for at most %s)", result.Message, result.RetryAfter.Round(time.Minute), quotaLongest)
+	} else {
+		result.Message = fmt.Sprintf("%s (still so after %d tries)", result.Message, call.Turn.Try)
+	}
+}
+
 func statusOf(class record.Class) record.StepStatus {
 	switch class {
 	case record.ClassOK:

@@ -40,6 +40,9 @@ const textLimit = 1000
 // pathLimit bounds one path in it: every reason has at least one.
 const pathLimit = 80
 
+// detailLimit bounds what is said of one path beside its rule: the names of tests.
+const detailLimit = 60
+
 // askAfterChange raises the questions that a writer's change poses.
 func (p *Progress) askAfterChange(_ Call, result TurnResult) {
 	if result.Scan != nil {
@@ -81,6 +84,14 @@ func sizeText(scan Scan, limit int) string {
 	return text
 }
 
+// words name a protected change: where, under which rule, and which test or what else of the file it is.
+func (g Guarded) words() string {
+	if g.Detail == "" {
+		return fmt.Sprintf("%s (%s)", shorten(g.Path, pathLimit), g.Why)
+	}
+	return fmt.Sprintf("%s (%s: %s)", shorten(g.Path, pathLimit), g.Why, shorten(g.Detail, detailLimit))
+}
+
 // protectedText names what was changed in turns of reasons, so that many changes
 // of one kind hide none of another.
 func protectedText(scan Scan) string {
@@ -91,7 +102,7 @@ func protectedText(scan Scan) string {
 		if seen[g.Why]++; turn == len(turns) {
 			turns = append(turns, nil)
 		}
-		turns[turn] = append(turns[turn], fmt.Sprintf("%s (%s)", shorten(g.Path, pathLimit), g.Why))
+		turns[turn] = append(turns[turn], g.words())
 	}
 	text, left := "protected paths changed (stand: let them change; abort: end the run): ", len(scan.Protected)
 	for i, change := range slices.Concat(turns...) {

@@ -148,6 +148,16 @@ func TestManyProtectedChangesOfOneKindHideNoOther(t *testing.T) {
 	require.Regexp(t, `, and \d\d more$`, text)
 }
 
+func TestAQuestionNamesTheTestsThatAreGone(t *testing.T) {
+	w := newRuled(t, askingInput(1), 0)
+	scanned(w, loop.Scan{Lines: 9, ProtectedDigest: "a", Protected: []loop.Guarded{
+		{Path: "sum_test.go", Why: "deleted test", Detail: "TestSum, TestOverflow"}, {Path: "calc.test.ts", Why: "skipped test", Detail: strings.Repeat("adds, ", 50)},
+	}})
+	require.Equal(t, loop.CallWait, w.run())
+	require.Contains(t, w.record().Questions[0].Text, "sum_test.go (deleted test: TestSum, TestOverflow), calc.test.ts (skipped test: adds, adds,")
+	require.Less(t, len(w.record().Questions[0].Text), 250)
+}
+
 func TestSizeAndProtectedPathsAreAskedTogetherAndRuledApart(t *testing.T) {
 	w := newRuled(t, askingInput(1), 0)
 	scanned(w, loop.Scan{Lines: 900, ProtectedDigest: "a", Protected: []loop.Guarded{{Path: "ci.yml", Why: "CI file"}}})

@@ -174,8 +174,10 @@ type TurnResult struct {
 	// Scan is what a writing turn changed so far, against the run's base.
 	Scan *Scan `json:"scan,omitempty"`
 	// Snapshot is the workspace after a writing turn; Changed says whether its tree is new.
-	Snapshot Snapshot      `json:"snapshot"`
-	Changed  bool          `json:"changed,omitempty"`
+	Snapshot Snapshot `json:"snapshot"`
+	Changed  bool     `json:"changed,omitempty"`
+	// Question is what a writer that changed nothing asked at its end: a decision that it needs. Bounded.
+	Question string        `json:"question,omitempty"`
 	Stats    *record.Stats `json:"stats,omitempty"`
 	// Total lists what the run changed so far, base to snapshot, for writing turns.
 	Total      artifact.Ref            `json:"total"`

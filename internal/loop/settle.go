@@ -80,6 +80,9 @@ func (p *Progress) explain(fail convergence.Command) string {
 		}
 	case convergence.CodeNoChange:
 		if step := p.lastWriter(); step != nil {
+			if step.Message != "" { // it asks for a decision
+				return fmt.Sprintf("step %s (implementer %s) %s", step.ID, step.Adapter, step.Message)
+			}
 			return fmt.Sprintf("step %s (implementer %s) changed nothing: there is no change to review", step.ID, step.Adapter)
 		}
 	}

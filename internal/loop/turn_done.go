@@ -17,10 +17,12 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 	result := *out.Turn
 	p.checkIdentity(call, &result)
 	p.receipt(call, result)
+	impatient(call, &result)
 	if again := p.again(call, result); again != nil {
 		if result.Usage != nil { // what a failed try consumed was paid too; a refused one consumed nothing
 			p.paid(p.step(call.Step), result)
 		}
+		p.step(call.Step).Message = clip(fmt.Sprintf("waits %s for another try: %s", again.After, again.Why), messageBytes)
 		return again
 	}
 	step, before := p.finishStep(call, result, now), p.standings()
@@ -102,6 +104,7 @@ func (p *Progress) designDone(step *record.Step, result TurnResult) {
 func (p *Progress) writerDone(call Call, result TurnResult) {
 	p.Latest = result.Snapshot
 	p.keepSession(call, result)
+	p.asked(call, result)
 	p.Run.Artifacts["changes.diff"], p.Run.Artifacts["changed.json"] = result.TotalDiff, result.Total
 	p.scanned(result.Scan)
 	p.secretsOf(result.Scan, "step "+call.Step)
@@ -157,8 +160,17 @@ func (p *Progress) scanned(scan *Scan) {
 		return // the question tells it
 	}
 	for _, guarded := range scan.Protected {
-		p.noteOnce(fmt.Sprintf("the change touches a protected path: %s (%s)", guarded.Path, guarded.Why))
+		p.noteOnce("the change touches a protected path: " + guarded.words())
 	}
+}
+
+// asked says that a writer asks for a decision instead of working: nobody in the loop can give one.
+func (p *Progress) asked(call Call, result TurnResult) {
+	if result.Question == "" || result.Changed {
+		return
+	}
+	p.remark(call, "changed nothing and needs a decision: "+result.Question)
+	p.noteOnce(fmt.Sprintf("step %s: %s changed nothing and needs a decision: %s Answer it in the requirement or in a --constraint file, and start a new run", call.Step, p.who(call), result.Question))
 }
 
 // noteOnce keeps notes that the record does not hold yet: what is said of a change or of a machine is true of every turn.

@@ -67,7 +67,25 @@ func branchSteps(r record.Run) []string {
 	default:
 		out = append(out, "details: starter show "+id, "merge anyway: git merge "+branch)
 	}
-	return append(out, "discard: git branch -D "+branch)
+	return append(append(reviewAgain(r), out...), "discard: git branch -D "+branch)
+}
+
+// reviewAgain is how a run goes on whose review could not be made, as when a login expired: the change is paid for and
+// stands on its branch.
+func reviewAgain(r record.Run) []string {
+	step, ok := FailedStep(r)
+	if r.Stop != record.StepFailed || !ok || step.Role != "reviewer" || r.Base == "" || r.DryRun {
+		return nil
+	}
+	base, branch := short(r.Base), shellWord(r.Branch)
+	if ownStart(r) {
+		base = branch + "~1"
+	}
+	command := "starter review --base " + base + " --head " + branch
+	if r.Preset != "" {
+		command += " --preset " + shellWord(r.Preset)
+	}
+	return []string{"go on with the review: " + command}
 }
 
 func reviewCommand(r record.Run) string {
