@@ -86,9 +86,47 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err != nil {
 		return w, err
 	}
+	opaque, err := countOpaque(ctx, repo, from, to, w.changes, rules, lines)
+	if err != nil {
+		return w, err
+	}
 	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, scripts...))
+	if len(opaque) > 0 {
+		w.notes = append(w.notes, clip(fmt.Sprintf("text with bytes that make git take it for binary, so that no diff shows it: %q", opaque), detailLimit))
+	}
 	return w, a.found(ctx, &w.scan, added)
 }
+
+// countOpaque counts the lines of text that git takes for binary because of a byte in it: its patch has none, so that a
+// change of any size would look like nothing. It names the files.
+func countOpaque(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules, lines *guard.Lines) ([]string, error) {
+	var binary []string
+	for _, c := range changed {
+		if c.Binary && !rules.Generated(c.Path) {
+			binary = append(binary, c.Path)
+		}
+	}
+	var opaque []string
+	for some := range slices.Chunk(binary, mostOpen) {
+		for _, commit := range []string{from, to} {
+			files, err := repo.Files(ctx, commit, some)
+			if err != nil {
+				return nil, err
+			}
+			for _, file := range files {
+				if n := guard.TextLines(file.Content); n > 0 {
+					lines.Counted += n
+					opaque = append(opaque, file.Path)
+				}
+			}
+		}
+	}
+	slices.Sort(opaque)
+	return slices.Compact(opaque), nil
+}
+
+// mostOpen is how many binary files are held in memory together, of each at most 1 MiB.
+const mostOpen = 16
 
 // otherScripts are the changed package.json files whose scripts the verify command runs and which differ.
 func otherScripts(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules) ([]string, error) {

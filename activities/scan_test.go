@@ -185,6 +185,13 @@ func TestAnNpmScriptIsTheVerifyCommand(t *testing.T) {
 	}
 }
 
+// A NUL byte hides no line from the count.
+func TestAByteMakesNoChangeSmall(t *testing.T) {
+	l := guardedLab(t)
+	scan := l.scanning("01", `{ yes 'let total = 0;' | head -n 900; printf '\0'; } > big.js; head -c 20000 /dev/urandom > icon.png`)
+	require.Equal(t, 901, scan.Lines)
+}
+
 func TestABoundedListHoldsOneProtectedChangeOfEachKind(t *testing.T) {
 	report := guard.Report{Digest: "sha256:00"}
 	for i := range 500 {

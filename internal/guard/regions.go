@@ -1,5 +1,10 @@
 package guard
 
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
 // Regions are the places that a patch shows: the lines of its hunks, on both sides, with their context.
 type Regions struct {
 	files map[string]*region
@@ -81,4 +86,35 @@ func (l *Lines) Line(op byte, _ []byte) {
 	if op != ' ' && !l.skip {
 		l.Counted++
 	}
+}
+
+// TextLines counts the lines of what people wrote, although git takes it for binary: bytes that nobody writes are rare
+// in it, or it is UTF-16. It is 0 for anything else.
+func TextLines(content []byte) int {
+	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff}) {
+		return bytes.Count(content, []byte{'\n', 0}) + 1
+	}
+	odd := 0
+	for _, b := range content {
+		if b < '\t' || b > '\r' && b < ' ' && b != 0x1b {
+			odd++
+		}
+	}
+	if len(content) == 0 || odd > 1+len(content)/50 || !mostlyText(content) {
+		return 0
+	}
+	return bytes.Count(content, []byte{'\n'}) + 1
+}
+
+// mostlyText reports whether nearly all of the bytes are UTF-8: of compressed data few are.
+func mostlyText(content []byte) bool {
+	broken := 0
+	for rest := content; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 {
+			broken++
+		}
+		rest = rest[size:]
+	}
+	return broken <= 1+len(content)/50
 }
