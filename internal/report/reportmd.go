@@ -19,11 +19,11 @@ func markdown(r record.Run, missing []string, quoted map[string]quotes, claims m
 	p.fence(r.Requirement)
 	steps(p, r)
 	failures(p, r, quoted)
-	reviews(p, r, quoted)
 	verification(p, r, quoted)
 	findings(p, r, claims)
 	fixReports(p, r, quoted)
 	decisions(p, r)
+	reviews(p, r, quoted) // whole answers, JSON and all: behind what they came to
 	changed(p, r)
 	engines(p, r)
 	warnings(p, r, missing)
