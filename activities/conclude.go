@@ -75,13 +75,44 @@ func malformed(result *loop.TurnResult, problems ...string) {
 	result.Message = bounded("the answer does not count: " + strings.Join(problems, "; "))
 }
 
-// checkUntouched refuses the answer of a read-only turn that changed files.
+// checkUntouched refuses the answer of a read-only turn that changed a file or a mode of its workspace, or the run's
+// repository, which is put back.
 func (t *turn) checkUntouched(ctx context.Context, result *loop.TurnResult) error {
-	touched, err := t.space.repo.Differences(ctx, t.space.dir, t.space.commit, t.space.ours)
-	if err != nil || len(touched) == 0 || result.Class == record.ClassAborted {
+	tampered, err := t.watch.Tampered()
+	if err != nil {
 		return err
 	}
+	touched, err := t.watch.Touched(ctx, t.space.commit, t.space.ours)
+	if err != nil || len(touched)+len(tampered) == 0 || result.Class == record.ClassAborted {
+		return err
+	}
+	var changed []string
+	if len(touched) > 0 {
+		changed = append(changed, listed(touched))
+	}
+	if len(tampered) > 0 {
+		changed = append(changed, "in the run's repository, which was put back, "+listed(tampered))
+	}
 	result.Class, result.Code = record.ClassViolation, "WORKSPACE_VIOLATION"
-	result.Message = bounded(fmt.Sprintf("the %s turn must not change files, but changed %q; its answer is not used", t.req.Turn, touched))
+	result.Message = t.bounded(fmt.Sprintf("the %s turn must not change files, but changed %s; its answer is not used", t.req.Turn, strings.Join(changed, " and ")))
 	return nil
+}
+
+// mostTouched is how many paths of a violation are named.
+const mostTouched = 8
+
+func listed(paths []string) string {
+	if more := len(paths) - mostTouched; more > 0 {
+		return fmt.Sprintf("%q and %d more", paths[:mostTouched], more)
+	}
+	return fmt.Sprintf("%q", paths)
+}
+
+// putBack makes the run's repository what it was, whatever went wrong with the turn.
+func (t *turn) putBack() error {
+	if t.watch == nil {
+		return nil
+	}
+	_, err := t.watch.Tampered()
+	return err
 }

@@ -74,6 +74,8 @@ type turn struct {
 	scratch string
 	space   *workspace
 	outcome agent.Outcome
+	// watch is over what a reader must not change.
+	watch *gitrepo.Watch
 	// held is what contains the agent.
 	held containment
 	// resumed is the session that the turn goes on with, nil for a new one; notes tell a reader what became of it.
@@ -100,9 +102,11 @@ func (t *turn) run(ctx context.Context) (*loop.TurnResult, error) {
 		if err := t.markWriting(t.req.RunID, t.space, t.req.From.Commit, true); err != nil {
 			return nil, err
 		}
+	} else if t.watch, err = t.space.repo.Watch(t.space.dir); err != nil { // what we put there lies there already
+		return nil, err
 	}
 	if err := t.call(ctx, invocation, parser); err != nil {
-		return nil, err
+		return nil, errors.Join(err, t.putBack())
 	}
 	if err := t.afresh(ctx); err != nil {
 		return nil, err
