@@ -67,6 +67,9 @@ func (f *finder) program(name string, depth int) {
 
 var shells = []string{"sh", "bash", "dash", "zsh", "ksh"}
 
+// sources are the endings of programs that need not be executable.
+var sources = []string{".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".sh", ".jar"}
+
 // longestWrapper bounds the scripts that are read for what they start, in bytes.
 const longestWrapper = 64 << 10
 
@@ -89,8 +92,12 @@ func (f *finder) namedIn(script string) []string {
 			}
 			path = f.homes[0] + path[i:]
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		switch info, err := os.Stat(path); {
+		case err != nil || !info.Mode().IsRegular():
+		case info.Mode()&0o111 != 0 || slices.Contains(sources, filepath.Ext(path)):
 			out = append(out, path)
+		default: // settings that it hands on
+			f.take(path)
 		}
 	}
 	return out
