@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"conclave/internal/record"
@@ -55,6 +56,10 @@ decision = "allow"
 priority = 950
 `
 
+// geminiTrust makes it read our settings in a reader's checkout; --skip-trust alone skips the questions and leaves the
+// settings of the folder out (measured).
+const geminiTrust = "GEMINI_CLI_TRUST_WORKSPACE=true"
+
 // geminiTask follows what stands on standard input.
 const geminiTask = "The task is what stands above."
 
@@ -73,6 +78,8 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	args := append(s.args(t.Target.Adapter), "-o", "stream-json", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none")
 	switch {
 	case !t.Writing:
+		inv.Env = append(inv.Env, geminiTrust)
+		slices.Sort(inv.Env)
 		policy := filepath.Join(filepath.Clean(t.Scratch), "gemini-reader.toml")
 		inv.Files = []File{{policy, []byte(geminiReaderPolicy)}, {filepath.Join(t.Workspace, ".gemini", "settings.json"), []byte(geminiReaderSettings)}}
 		args = append(args, "--approval-mode", "default", "--admin-policy", policy)
