@@ -166,13 +166,18 @@ func (p *Progress) mergesWith(call Call, severity string) func(id string) review
 	final := call.Turn.Seat == finalSeat
 	return func(id string) review.Merge {
 		switch st := p.findingState(id).Status; {
-		case st == convergence.FindingRefuted, st == convergence.FindingRuled, final && st == convergence.FindingAddressed:
+		case st == convergence.FindingRefuted, st == convergence.FindingRuled, final && st == convergence.FindingAddressed, p.ruledAhead(id):
 			return review.MergeSame
 		case final && st == convergence.FindingLogged && severity == convergence.SeverityHigh:
 			return review.MergeNever
 		}
 		return review.MergeAlike
 	}
+}
+
+// ruledAhead says that a ruling on a finding waits for its question: it is about what was known of it then.
+func (p *Progress) ruledAhead(id string) bool {
+	return slices.ContainsFunc(p.Desk.Kept, func(k kept) bool { return k.Finding == id })
 }
 
 // textOf names a finding's whole text: its own, or the whole message of an

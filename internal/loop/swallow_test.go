@@ -98,3 +98,25 @@ func TestTheFinalReviewDoesNotReopenWhatWasAddressed(t *testing.T) {
 	require.Equal(t, 1, w.count("repair"))
 	w.checkReplay(in)
 }
+
+// A ruling that waits for its question is about what its sender saw. What sounds like it later is asked apart.
+func TestARulingThatIsKeptTakesInNothingNew(t *testing.T) {
+	in := fullInput(2, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome {
+		return says(c, nil, query(10, `rows := db.Query("select * from users where role=" + constant)`))
+	}
+	w.answers["repair"] = func(c loop.Call) loop.Outcome {
+		w.progress.Signalled([]byte(`{"finding":"F1","decision":"stand","reason":"it is a constant"}`), w.now)
+		return repaired(c, "tree-2", "fixed")
+	}
+	w.answers["recheck codex"] = func(c loop.Call) loop.Outcome { return says(c, rechecks(c, "not-addressed")) }
+	w.answers["recheck gemini"] = func(c loop.Call) loop.Outcome {
+		return says(c, rechecks(c, "addressed"), query(18, `return tx.Exec("delete from orders where id=" + id)`))
+	}
+	require.Equal(t, loop.CallWait, w.run())
+	require.Equal(t, record.NeedsRuling, w.record().Stop)
+	require.Equal(t, "ruled", w.finding("F1").Disposition)
+	require.Equal(t, "confirmed", w.finding("F2").Disposition)
+	require.Equal(t, "F2", w.record().Questions[0].Subject)
+}
