@@ -5,6 +5,7 @@ package sandbox_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -157,6 +158,18 @@ func TestALoginIsReadAndRefreshed(t *testing.T) {
 			require.Equal(t, "{\"a\":1}\n", read(t, s.home+"/.claude.json"))
 		}
 	})
+}
+
+// What an agent writes into its settings would be obeyed by the user's own sessions.
+func TestAnAgentsSettingsAreKept(t *testing.T) {
+	s := newScene(t)
+	if sandbox.Detect(context.Background()).Kind() != sandbox.Bubblewrap {
+		t.Skip("Landlock cannot keep single files of a folder that can be written")
+	}
+	s.layout(map[string]string{".claude/settings.json": "{}", ".claude/hooks/x": "true"})
+	out, _ := s.run(sandbox.Bubblewrap, s.turn(sandbox.Writer), `cd ~/.claude; (echo bad > settings.json); rm -rf settings.json hooks; (echo bad > hooks/y); mkdir -p projects && echo fine > projects/x && cat settings.json projects/x`)
+	require.Equal(t, "{}fine", out)
+	require.NoFileExists(t, s.home+"/.claude/hooks/y")
 }
 
 func TestMissingStateIsMadeBefore(t *testing.T) {

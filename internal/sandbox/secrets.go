@@ -79,6 +79,15 @@ var states = map[string][]StatePath{
 	"gemini":   {{Path: ".gemini"}},
 }
 
+// keptStates are below a state path and read-only where they exist: settings, hooks and instructions, which the user's own
+// sessions obey later, outside of any sandbox. Logins and sessions beside them are written.
+var keptStates = []string{
+	"settings.json", "settings.local.json", "CLAUDE.md", "hooks", "commands", "agents", "plugins", "output-styles", "keybindings.json",
+	"config.toml", "AGENTS.md", "AGENTS.override.md", "hooks.json", "prompts", "rules", "managed_config.toml",
+	"GEMINI.md", "extensions", "policies", "trustedFolders.json", ".env",
+	"opencode.json", "opencode.jsonc", "config.json", "plugin", "command", "agent", "tool", "tools",
+}
+
 // otherStates belong to agents that Conclave does not drive.
 var otherStates = []string{
 	".cursor", ".continue", ".aider.conf.yml", ".aider", ".config/aider", ".qwen", ".crush", ".config/crush", ".local/share/crush", ".config/goose",

@@ -158,6 +158,9 @@ func (t Turn) state(b *builder) error {
 			return fmt.Errorf("make the agent's state %s: %w; check the folder's permissions", s.Path, err)
 		}
 		b.demand(Write, s.Path)
+		for _, name := range keptStates {
+			b.rule(Rule{Path: filepath.Join(s.Path, name), Access: Read, Soft: true})
+		}
 	}
 	return nil
 }
