@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -136,6 +137,31 @@ func TestFilesOfOursStayInTheWorkspace(t *testing.T) {
 	entries, err := os.ReadDir(outside)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
+}
+
+// TestAFileWithoutContentIsTakenAway: a folder or a link too, and nothing behind the link.
+func TestAFileWithoutContentIsTakenAway(t *testing.T) {
+	workspace, outside := t.TempDir(), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(outside, "kept"), nil, 0o600))
+	inv := Invocation{Files: []File{{filepath.Join(workspace, ".own"), nil}, {filepath.Join(workspace, ".own", "settings"), []byte("x")}}}
+	for name, make := range map[string]func(path string) error{
+		"nothing": func(string) error { return nil },
+		"a file":  func(path string) error { return os.WriteFile(path, nil, 0o600) },
+		"a link":  func(path string) error { return os.Symlink(outside, path) },
+		"a folder": func(path string) error {
+			return errors.Join(os.Mkdir(path, 0o700), os.Symlink(outside, filepath.Join(path, "link")), os.WriteFile(filepath.Join(path, ".env"), nil, 0o600))
+		},
+	} {
+		require.NoError(t, os.RemoveAll(filepath.Join(workspace, ".own")))
+		require.NoError(t, make(filepath.Join(workspace, ".own")), name)
+		ours, err := inv.WriteFiles(workspace)
+		require.NoError(t, err, name)
+		require.Equal(t, []string{".own", ".own/settings"}, ours)
+		entries, err := os.ReadDir(filepath.Join(workspace, ".own"))
+		require.NoError(t, err, name)
+		require.Len(t, entries, 1, name)
+		require.FileExists(t, filepath.Join(outside, "kept"))
+	}
 }
 
 func TestWhatAProgramCannotDo(t *testing.T) {

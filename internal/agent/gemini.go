@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -71,9 +72,13 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	if err != nil {
 		return Invocation{}, err
 	}
+	fixed := maps.Clone(geminiFixed)
+	if t.Scratch != "" { // it leaves requests that failed, prompt and all, in the folder for temporary files
+		fixed["TMPDIR"] = filepath.Clean(t.Scratch)
+	}
 	inv := Invocation{
 		Path: path, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
-		Env: blank(environment(t, s, g.Variables(), geminiFixed), geminiBlank),
+		Env: blank(environment(t, s, g.Variables(), fixed), geminiBlank),
 	}
 	args := append(s.args(t.Target.Adapter), "-o", "stream-json", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none")
 	switch {
@@ -81,7 +86,8 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 		inv.Env = append(inv.Env, geminiTrust)
 		slices.Sort(inv.Env)
 		policy := filepath.Join(filepath.Clean(t.Scratch), "gemini-reader.toml")
-		inv.Files = []File{{policy, []byte(geminiReaderPolicy)}, {filepath.Join(t.Workspace, ".gemini", "settings.json"), []byte(geminiReaderSettings)}}
+		own := filepath.Join(t.Workspace, ".gemini") // the repository's agents, commands and .env go, for ours is trusted
+		inv.Files = []File{{policy, []byte(geminiReaderPolicy)}, {own, nil}, {filepath.Join(own, "settings.json"), []byte(geminiReaderSettings)}}
 		args = append(args, "--approval-mode", "default", "--admin-policy", policy)
 	case s.CLISandbox == CLISandboxOff:
 		args = append(args, "--approval-mode", "yolo")
@@ -102,15 +108,14 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	return inv, nil
 }
 
-// geminiReaderSettings: no hooks, no .env, no instruction files, and few tries of its own, since backoff is ours to wait
+// geminiReaderSettings: no hooks, no .env, and few tries of its own, since backoff is ours to wait
 // (by default it tries ten times, for minutes, silently).
 const geminiReaderSettings = `{
   "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false, "maxAttempts": 3},
   "privacy": {"usageStatisticsEnabled": false},
   "hooksConfig": {"enabled": false},
   "advanced": {"ignoreLocalEnv": true},
-  "ide": {"enabled": false},
-  "context": {"fileName": "conclave-reads-no-context-file"}
+  "ide": {"enabled": false}
 }
 `
 
