@@ -222,7 +222,7 @@ func (c *carriage) afterRuling(answer loop.RulingAnswer) []string {
 	case len(answer.Open) > 0:
 		lines = append(lines, "still asked: "+shortList(answer.Open))
 	case c.entry.Local() && c.lock == nil && !c.index.Carried(c.entry.RunID):
-		lines = append(lines, "nothing is asked any more; `starter resume "+c.entry.RunID+"` goes on")
+		lines = append(lines, "nothing is asked any more; `starter resume "+c.entry.RunID+"` "+ifElse(answer.Decision == convergence.DecisionAbort, "ends it", "goes on"))
 	default:
 		lines = append(lines, "nothing is asked any more: the run goes on")
 	}
@@ -246,7 +246,7 @@ func (c *carriage) refreshBundle(ctx context.Context) {
 	if answer, err := c.conn.QueryWorkflow(ctx, c.entry.WorkflowID, "", workflows.QueryBundle); err != nil || answer.Get(&status) != nil {
 		return
 	}
-	if run := status.Run; run.Waiting == "" && (!left || run.Stop != "") {
+	if status.Run.Waiting == "" && !left {
 		return
 	}
 	past, err := host.ReadPast(ctx, c.conn.Client, c.entry.WorkflowID)

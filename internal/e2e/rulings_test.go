@@ -67,6 +67,7 @@ func TestAWaitingRunIsRuledFromTheCommandLine(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out.stdout), &answer))
 	require.Equal(t, run.RunID+" applied", answer.RunID+" "+answer.Status)
 	require.Equal(t, 2, answer.Number)
+	require.Equal(t, runrecord.Ruled, l.shown().Stop, "the bundle says so before anybody lands it")
 
 	ended := l.resume(0)
 	require.Equal(t, runrecord.Ruled, ended.Stop)
