@@ -84,22 +84,31 @@ func (a *Activities) hidden(to io.Writer, write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Close())
 }
 
-// cleanFile takes the secrets out of a file, which is replaced only where it holds one.
+// cleanFile takes the secrets out of a file, of any size. It is written again only where it holds one.
 func (a *Activities) cleanFile(path string) error {
-	in, err := os.Open(path)
-	if err != nil {
+	hits, err := a.copyClean(path, io.Discard)
+	if err != nil || hits == 0 {
 		return err
 	}
-	defer func() { _ = in.Close() }()
 	out, err := os.OpenFile(path+".clean", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(out.Name()) }()
-	w := a.secrets.Writer(out)
-	_, err = io.Copy(w, in)
-	if err = errors.Join(err, w.Close(), out.Close()); err != nil || len(w.Hits()) == 0 {
+	_, err = a.copyClean(path, out)
+	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
 	return os.Rename(out.Name(), path)
+}
+
+func (a *Activities) copyClean(path string, to io.Writer) (hits int, err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = in.Close() }()
+	w := a.secrets.Writer(to)
+	_, err = io.Copy(w, in)
+	return len(w.Hits()), errors.Join(err, w.Close())
 }

@@ -50,13 +50,9 @@ func (r *RunRepo) Watch(dir string) (*Watch, error) {
 func survey(root string) (files map[string]fs.FileMode, closed []string, err error) {
 	files = map[string]fs.FileMode{}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		rel, relErr := filepath.Rel(root, path)
-		if relErr != nil {
-			return relErr
-		}
-		rel = filepath.ToSlash(rel)
+		rel := filepath.ToSlash(strings.TrimPrefix(path[len(root):], string(filepath.Separator)))
 		switch {
-		case rel == ".":
+		case rel == "":
 			return err
 		case rel == ".git":
 			if entry != nil && entry.IsDir() {

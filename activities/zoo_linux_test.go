@@ -1,0 +1,153 @@
+package activities
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"conclave/internal/agent"
+	"conclave/internal/loop"
+	"conclave/internal/record"
+)
+
+// What a codex prints: a session, a last message, its end.
+const (
+	codexBegins = `printf '%s\n' '{"type":"thread.started","thread_id":"t-1"}'; printf '%s\n' '{"type":"turn.started"}'` + "\n"
+	codexSays   = `printf '%s\n' '{"type":"item.completed","item":{"id":"i1","type":"agent_message","text":"Read it all.\n\nVERDICT: PASS"}}'` + "\n"
+	codexEnds   = `printf '%s\n' '{"type":"turn.completed","usage":{"input_tokens":3,"cached_input_tokens":0,"output_tokens":1}}'` + "\n"
+	codexFails  = `printf '%s\n' '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized: Incorrect API key provided"}}'` + "\n"
+	passes      = codexBegins + codexSays + codexEnds
+)
+
+// zoo are the programs that an engine can turn out to be, and what a turn of each is.
+var zoo = []struct {
+	name, script string
+	limit        time.Duration
+	class        record.Class
+	code         string
+}{
+	{"ignores TERM", "trap '' TERM INT HUP\n" + codexBegins + "sleep 300; sleep 300", 2 * time.Second, record.ClassTimeout, "TIMEOUT"},
+	{"forks twice with setsid", "(setsid sh -c 'trap \"\" TERM INT HUP; sleep 300; sleep 300' &) ; (setsid sh -c '(setsid sleep 300 &)' &)\n" + passes, time.Minute, record.ClassOK, ""},
+	{"holds the pipe open", passes + "setsid sleep 300 &\n", time.Minute, record.ClassOK, ""},
+	{"holds the pipe open and stays", passes + "sleep 300\n", 3 * time.Second, record.ClassTimeout, "TIMEOUT"},
+	{"binary noise", "head -c 3000000 /dev/urandom; echo; printf '\\000\\377\\376\\n\\033[31m\\n'\n" + passes + "head -c 100000 /dev/urandom", time.Minute, record.ClassOK, ""},
+	{"a line separator in JSON", codexBegins + "printf '{\"type\":\"item.completed\",\"item\":{\"id\":\"i1\",\"type\":\"agent_message\",\"text\":\"One\\342\\200\\250two\\302\\205three.\\\\n\\\\nVERDICT: PASS\"}}\\n'\n" + codexEnds, time.Minute, record.ClassOK, ""},
+	{"closes its output and goes on", passes + "exec >&- 2>&-; sleep 1", time.Minute, record.ClassOK, ""},
+	{"closes its output and stays", codexBegins + "exec >&- 2>&-; sleep 300", 3 * time.Second, record.ClassTimeout, "TIMEOUT"},
+	{"reads its input for ever", codexBegins + "while :; do cat > /dev/null; sleep 0.2; done", 3 * time.Second, record.ClassTimeout, "TIMEOUT"},
+	{"reads its input to the end", "cat > /dev/null\n" + passes, time.Minute, record.ClassOK, ""},
+	{"ends well with an error", codexBegins + codexSays + codexFails + "exit 0", time.Minute, record.ClassPermanent, "ENGINE_UNAVAILABLE"},
+	{"ends badly with a valid answer", passes + "exit 1", time.Minute, record.ClassOK, ""},
+	{"ends well without a word", "exit 0", time.Minute, record.ClassMalformed, "RESULT_INVALID"},
+	{"is cut off", codexBegins + codexSays + "exit 0", time.Minute, record.ClassMalformed, "RESULT_INVALID"},
+	{"is killed", codexBegins + codexSays + "kill -9 $$", time.Minute, record.ClassTransient, ""},
+	{"answers without a verdict", strings.ReplaceAll(passes, "VERDICT: PASS", "Looks good to me."), time.Minute, record.ClassMalformed, "RESULT_INVALID"},
+	{"prints an endless stream", codexBegins + "yes '{\"type\":\"item.started\",\"item\":{\"type\":\"reasoning\",\"text\":\"hm\"}}'", 3 * time.Second, record.ClassTimeout, "TIMEOUT"},
+}
+
+// codexReview is a review by a codex that is a script.
+func (l *lab) codexReview(step, script string, limit time.Duration, change loop.Snapshot) *loop.TurnRequest {
+	l.plays(script)
+	req := l.review(step, change)
+	req.Target = record.Engine{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: agent.DefaultModel}
+	req.Timeout = limit
+	return req
+}
+
+// Every animal of the zoo is a turn with a class of its own, and leaves nothing behind: no process, no descriptor, no
+// goroutine, no workspace.
+func TestTheZoo(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	for i, animal := range zoo {
+		t.Run(animal.name, func(t *testing.T) {
+			running := goleak.IgnoreCurrent()
+			before := openFiles(t)
+			began := time.Now()
+			out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview(fmt.Sprintf("z%02d", i), animal.script, animal.limit, change))
+			require.Equal(t, animal.class, out.Class, "%s: %s", out.Code, out.Message)
+			if animal.code != "" {
+				require.Equal(t, animal.code, out.Code, out.Message)
+			}
+			require.Equal(t, animal.class == record.ClassOK, out.Verdict == "pass")
+			require.Less(t, time.Since(began), time.Minute)
+			require.Empty(t, processesBelow(l.dir))
+			require.LessOrEqual(t, len(openFiles(t)), len(before)+1, "%q, before %q", openFiles(t), before)
+			goleak.VerifyNone(t, running)
+		})
+	}
+	left, err := os.ReadDir(filepath.Join(RunDir(l.acts.StateDir, runID), "turns"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+	registered, err := os.ReadDir(RegistryDir(l.acts.StateDir, runID))
+	require.NoError(t, err)
+	require.Empty(t, registered)
+}
+
+// processesBelow names the processes that work in a folder.
+func processesBelow(dir string) []string {
+	dir, _ = filepath.EvalSymlinks(dir)
+	entries, _ := filepath.Glob("/proc/[0-9]*")
+	var found []string
+	for _, entry := range entries {
+		if cwd, err := os.Readlink(entry + "/cwd"); err == nil && strings.HasPrefix(cwd, dir) {
+			command, _ := os.ReadFile(entry + "/cmdline")
+			found = append(found, fmt.Sprintf("%s %q", filepath.Base(entry), command))
+		}
+	}
+	return found
+}
+
+// zooVariable makes a test process the worker of one large animal.
+const zooVariable = "CONCLAVE_TEST_WORKER"
+
+// giants are the animals that cost memory: the worker of each is a process of its own, whose peak is measured.
+var giants = map[string]string{
+	"two GiB in lines":      passes + "yes '" + strings.Repeat("x", 1000) + "' | head -c 2147483648",
+	"one line of 200 MiB":   codexBegins + "head -c 209715200 /dev/zero | tr '\\000' y; echo\n" + codexSays + codexEnds,
+	"one message of 60 MiB": codexBegins + "printf '{\"type\":\"item.completed\",\"item\":{\"id\":\"i0\",\"type\":\"command_execution\",\"aggregated_output\":\"'; head -c 62914560 /dev/zero | tr '\\000' y; echo '\"}}'\n" + codexSays + codexEnds,
+	"a key without end":     codexBegins + "printf 'sk-proj-'; head -c 104857600 /dev/zero | tr '\\000' a; echo\n" + codexSays + codexEnds,
+	"200 MiB of errors":     "yes 'warning: something' | head -c 209715200 >&2\n" + passes,
+}
+
+// workerMost is the most memory of a worker, in KiB.
+const workerMost = 300 << 10
+
+func TestAWorkerStaysSmall(t *testing.T) {
+	if name := os.Getenv(zooVariable); name != "" {
+		l := newLab(t).prepare(false)
+		out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview("02", giants[name], 10*time.Minute, l.wrote("01", draft).Snapshot))
+		require.Equal(t, record.ClassOK, out.Class, out.Message)
+		require.Equal(t, "pass", out.Verdict)
+		require.Empty(t, processesBelow(l.dir))
+		return
+	}
+	if testing.Short() {
+		t.Skip("writes several GiB")
+	}
+	names := make([]string, 0, len(giants))
+	for name := range giants {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestAWorkerStaysSmall$", "-test.timeout=9m")
+			cmd.Env = append(os.Environ(), zooVariable+"="+name, "TMPDIR="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, string(out))
+			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+			t.Logf("%s: %d MiB", name, peak>>10)
+			require.Less(t, peak, int64(workerMost), "KiB")
+		})
+	}
+}
