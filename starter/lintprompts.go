@@ -203,7 +203,8 @@ func (a *app) printLinting(l linting, asJSON bool) error {
 		a.print("nothing steers in %s", several(len(l.Checked), "text"))
 		return nil
 	}
-	return &fault{code: code, what: fmt.Sprintf("%s in %s", several(found, "fault"), several(len(l.Checked), "text")), remedy: notToBeFound}
+	return &fault{code: code, what: fmt.Sprintf("%s in %s", several(found, "fault"), several(len(l.Checked), "text")),
+		remedy: ifElse(len(l.Steering) > 0, notToBeFound, "begin with the built-in text; docs/lenses.md says what a lens and a template need")}
 }
 
 // several is a number of things.

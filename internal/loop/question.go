@@ -190,7 +190,7 @@ func (p *Progress) applyKept(now time.Time) bool {
 			p.refuse([]byte(k.Raw), why, now)
 		} else if !asked {
 			st, _ := p.State.Review.Findings.Get(k.Finding)
-			p.refuse([]byte(k.Raw), fmt.Sprintf("%s was never asked again: it is %s", k.Finding, st.Status), now)
+			p.refuse([]byte(k.Raw), fmt.Sprintf("%s was not asked after that: it is %s", k.Finding, st.Status), now)
 		} else {
 			p.apply(k.RulingRequest, now)
 			applied = true
@@ -245,7 +245,7 @@ func (p *Progress) InterruptWork(reason string) {
 // closeDesk ends all asking: the run ends.
 func (p *Progress) closeDesk(now time.Time) {
 	for _, k := range p.Desk.Kept {
-		p.refuse([]byte(k.Raw), k.Finding+" was never asked again, and the run has ended", now)
+		p.refuse([]byte(k.Raw), k.Finding+" was not asked after that, and the run has ended", now)
 	}
 	p.Desk.Kept, p.Run.Questions, p.Run.Budget = nil, nil, p.spending(now)
 	p.endWait(now)

@@ -256,7 +256,7 @@ func TestAKeptRulingThatDoesNotFitAnyMoreIsRefused(t *testing.T) {
 	late := play(t, loop.RulingRequest{Finding: "F1", Decision: "abort", Reason: "x"}, "addressed")
 	require.Equal(t, record.Converged, late.record().Stop, late.record().Message)
 	require.Len(t, late.refusals(), 1)
-	require.Contains(t, late.refusals()[0], "F1 was never asked again")
+	require.Contains(t, late.refusals()[0], "F1 was not asked after that")
 }
 
 func TestARulingOnWhatDoesNotStandIsRefused(t *testing.T) {
