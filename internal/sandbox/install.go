@@ -96,11 +96,19 @@ func (f *finder) namedIn(script string) []string {
 		case err != nil || !info.Mode().IsRegular():
 		case info.Mode()&0o111 != 0 || slices.Contains(sources, filepath.Ext(path)):
 			out = append(out, path)
+		case f.secret(path): // naming a key does not make it a part of the program
 		default: // settings that it hands on
 			f.take(path)
 		}
 	}
 	return out
+}
+
+// secret reports whether a path is one of a home's secrets, or inside of one.
+func (f *finder) secret(path string) bool {
+	return slices.ContainsFunc(f.homes, func(home string) bool {
+		return slices.ContainsFunc(homeSecrets, func(name string) bool { return within(filepath.Join(home, name), path) })
+	})
 }
 
 // file takes the folder of a file. Where that would be the home, or a folder that holds it, or everybody's temporary
