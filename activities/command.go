@@ -70,6 +70,9 @@ func (c command) run(ctx context.Context, w *workspace, scratch string) (command
 	if err != nil {
 		return commandEnd{}, err
 	}
+	if end.Cause == process.CauseStartFailed { // there is no output then
+		return c.refused(errors.New(end.Message), log)
+	}
 	if err := c.cleanFile(log); err != nil {
 		return commandEnd{}, err
 	}

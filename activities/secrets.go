@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"go.temporal.io/sdk/temporal"
@@ -84,10 +85,14 @@ func (a *Activities) hidden(to io.Writer, write func(io.Writer) error) error {
 	return errors.Join(write(w), w.Close())
 }
 
-// cleanFile takes the secrets out of a file, of any size. It is written again only where it holds one.
+// cleanFile takes the secrets out of a file, of any size. It is written again only where it holds one, and need not be
+// there: a program that never began left none.
 func (a *Activities) cleanFile(path string) error {
 	hits, err := a.copyClean(path, io.Discard)
-	if err != nil || hits == 0 {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || hits == 0:
 		return err
 	}
 	out, err := os.OpenFile(path+".clean", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
