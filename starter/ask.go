@@ -99,7 +99,7 @@ func (c *carriage) askOne(ctx context.Context, p *prompter, q record.Question) (
 		fmt.Fprintf(p.out, "\n%s was answered meanwhile\n", q.Subject)
 		return false, nil
 	}
-	request.By, request.RequestID, request.Head = whoAmI(), newRequestID(), q.Head
+	request.By, request.Head = whoAmI(), q.Head
 	answer, err := c.send(ctx, request)
 	if err != nil {
 		return false, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os/user"
@@ -77,8 +76,9 @@ func (f ruleFlags) request(finding string) (loop.RulingRequest, error) {
 	if len(decisions) != 1 {
 		return loop.RulingRequest{}, usage("use exactly one of --stand, --fix and --abort", "a ruling has one decision; %d are given", len(decisions))
 	}
+	// Without a request id the question is the key: saying the same twice rules once.
 	request := loop.RulingRequest{
-		Finding: strings.ToUpper(strings.TrimSpace(finding)), Decision: decisions[0], Reason: f.reason, By: f.by, Head: f.head, RequestID: newRequestID(),
+		Finding: strings.ToUpper(strings.TrimSpace(finding)), Decision: decisions[0], Reason: f.reason, By: f.by, Head: f.head,
 	}
 	if request.By == "" {
 		request.By = whoAmI()
@@ -96,13 +96,6 @@ func whoAmI() string {
 		return me.Username
 	}
 	return "starter"
-}
-
-// newRequestID lets a ruling be sent again without being applied twice.
-func newRequestID() string {
-	var id [12]byte
-	_, _ = rand.Read(id[:]) // it never fails
-	return fmt.Sprintf("%x", id)
 }
 
 func (a *app) rule(ctx context.Context, cmd *cobra.Command, name string, request loop.RulingRequest, asJSON bool) error {
@@ -153,7 +146,7 @@ func (c *carriage) send(ctx context.Context, request loop.RulingRequest) (loop.R
 	defer cancel()
 	var answer loop.RulingAnswer
 	handle, err := c.conn.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: c.entry.WorkflowID, UpdateName: workflows.UpdateRule, UpdateID: request.RequestID,
+		WorkflowID: c.entry.WorkflowID, UpdateName: workflows.UpdateRule,
 		Args: []any{request}, WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
 	if err == nil {

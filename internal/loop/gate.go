@@ -3,6 +3,7 @@ package loop
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -130,7 +131,7 @@ func listed(words []string) string {
 }
 
 // Reusable says whether a review's verdict may be used again for the same
-// change and plan: every seat gave a valid answer of its own engine, and none
+// change and plan: every seat and confirmer gave a valid answer, and none
 // of them, nor of those that confirmed or ruled, was the stub.
 func Reusable(run record.Run) bool {
 	switch run.Stop {
@@ -141,22 +142,28 @@ func Reusable(run record.Run) bool {
 	if run.Kind != "review" || run.DryRun {
 		return false
 	}
-	asked, missing := map[string]bool{}, map[string]bool{}
+	asked, missing := 0, map[string]bool{}
 	for _, s := range run.Steps {
 		if stubbed(s) {
 			return false
 		}
-		if s.Role != "reviewer" {
+		who, valid := s.Seat, s.Status == record.OK
+		switch s.Role {
+		case "reviewer":
+			asked++
+			valid = valid && s.Verdict != ""
+		case "confirmer": // one that failed left its finding confirmed, which it may not be
+			who = path.Dir(s.Position)
+		default:
 			continue
 		}
-		asked[s.Seat] = true
-		if s.Status == record.OK && s.Verdict != "" { // the last attempt of a seat counts
-			delete(missing, s.Seat)
+		if valid { // the last attempt counts
+			delete(missing, who)
 		} else {
-			missing[s.Seat] = true
+			missing[who] = true
 		}
 	}
-	return len(asked) > 0 && len(missing) == 0
+	return asked > 0 && len(missing) == 0
 }
 
 // stubAdapter is the adapter that judges nothing. A lane may name it without a dry run.

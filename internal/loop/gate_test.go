@@ -146,6 +146,10 @@ func TestPartialAndStubbedVerdictsAreNotReusable(t *testing.T) {
 		}}
 	}
 	require.True(t, loop.Reusable(whole()))
+	confirmed := whole()
+	confirmed.Steps = append(confirmed.Steps, record.Step{Role: "confirmer", Seat: "a", Position: "confirm/1/F1/1", Status: record.Invalid},
+		record.Step{Role: "confirmer", Seat: "a", Position: "confirm/1/F1/2", Status: record.OK})
+	require.True(t, loop.Reusable(confirmed), "asked again, it answered")
 	for name, change := range map[string]func(*record.Run){
 		"a run":     func(r *record.Run) { r.Kind = "run" },
 		"a dry run": func(r *record.Run) { r.DryRun = true },
@@ -155,6 +159,9 @@ func TestPartialAndStubbedVerdictsAreNotReusable(t *testing.T) {
 		},
 		"a stub that confirms": func(r *record.Run) {
 			r.Steps = append(r.Steps, record.Step{Role: "confirmer", Seat: "a", Adapter: "stub", Status: record.OK})
+		},
+		"a confirmer that failed": func(r *record.Run) {
+			r.Steps = append(r.Steps, record.Step{Role: "confirmer", Seat: "a", Position: "confirm/1/F1/2", Status: record.Invalid})
 		},
 		"a skipped seat":   func(r *record.Run) { r.Steps[3].Status, r.Steps[3].Verdict = record.Failed, "" },
 		"no seat":          func(r *record.Run) { r.Steps = r.Steps[1:2] },
