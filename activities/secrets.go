@@ -115,5 +115,6 @@ func (a *Activities) copyClean(path string, to io.Writer) (hits int, err error) 
 	defer func() { _ = in.Close() }()
 	w := a.secrets.Writer(to)
 	_, err = io.Copy(w, in)
-	return len(w.Hits()), errors.Join(err, w.Close())
+	err = errors.Join(err, w.Close()) // what was held back is looked at now
+	return len(w.Hits()), err
 }
