@@ -16,11 +16,12 @@ type call struct {
 }
 
 // calls translates a step into calls of the tools that the program behind a protocol has.
-func (c conversation) calls(s Step, number int) []call {
+// request makes their ids unique: a session that goes on holds those of earlier turns.
+func (c conversation) calls(s Step, request int) []call {
 	var out []call
 	add := func(name string, input any, custom bool) {
 		raw, _ := json.Marshal(input)
-		out = append(out, call{id: fmt.Sprintf("call_%s%d_%d", stepMark, number, len(out)), name: name, input: raw, custom: custom})
+		out = append(out, call{id: fmt.Sprintf("call%d_%s%d_%d", request, stepMark, c.step, len(out)), name: name, input: raw, custom: custom})
 	}
 	tools := toolNames[c.api]
 	for _, f := range s.Write {

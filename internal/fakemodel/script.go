@@ -28,6 +28,8 @@ type Script struct {
 	Turns []Turn `json:"turns"`
 	// Side answers requests that are not the turn itself (titles, routing): those without a header or without tools.
 	Side string `json:"side,omitempty"`
+	// SideFail takes the place of those answers, without a count.
+	SideFail *Failure `json:"side_fail,omitempty"`
 }
 
 // Turn is what the model does in the turns that it fits. Empty conditions fit everything.

@@ -36,6 +36,7 @@ type Server struct {
 	mutex    sync.Mutex
 	script   Script
 	requests []Request
+	strays   []string
 	failed   map[[2]int]int // requests that a step has failed
 	finals   map[int]int    // final answers that a turn has given
 	done     chan struct{}  // closed when silent answers are to end
@@ -63,6 +64,21 @@ func (s *Server) Requests() []Request {
 	return slices.Clone(s.requests)
 }
 
+// Strays are the paths of requests that belong to no protocol: what was planted somewhere may call here to say that it runs.
+func (s *Server) Strays() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Clone(s.strays)
+}
+
+// stray takes note of a request that belongs to no protocol.
+func (s *Server) stray(w http.ResponseWriter, r *http.Request) {
+	s.mutex.Lock()
+	s.strays = append(s.strays, r.URL.Path)
+	s.mutex.Unlock()
+	http.NotFound(w, r)
+}
+
 // ServeHTTP answers the routes of all four protocols, whatever stands before them.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
@@ -77,7 +93,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusOK, object{"object": "list", "data": []object{}})
 		return
 	case r.Method != http.MethodPost:
-		http.NotFound(w, r)
+		s.stray(w, r)
 		return
 	case strings.HasSuffix(path, "/count_tokens"), method == "countTokens":
 		writeJSON(w, http.StatusOK, object{"input_tokens": 1000, "totalTokens": 1000})
@@ -91,7 +107,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case method == "streamGenerateContent", method == "generateContent":
 		c, err = readGemini(body, model, method == "streamGenerateContent")
 	default:
-		http.NotFound(w, r)
+		s.stray(w, r)
 		return
 	}
 	if err != nil {
@@ -107,7 +123,7 @@ func (s *Server) next(c conversation, path string, body []byte) (Step, *Failure,
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	turn, at := -1, 0
-	step, failure := Step{Say: s.script.Side}, (*Failure)(nil)
+	step, failure := Step{Say: s.script.Side}, s.script.SideFail
 	if step.Say == "" {
 		step.Say = "A side answer"
 	}
@@ -164,7 +180,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c conversation, 
 	}
 	w.Header().Set("Request-Id", fmt.Sprintf("req_scripted%04d", number))
 	out := reply{
-		id: fmt.Sprintf("scripted%04d", number), model: c.model, text: c.fill(step.Say), calls: c.calls(step, c.step), usage: DefaultUsage, at: time.Now(),
+		id: fmt.Sprintf("scripted%04d", number), model: c.model, text: c.fill(step.Say), calls: c.calls(step, number), usage: DefaultUsage, at: time.Now(),
 	}
 	if step.Model != "" {
 		out.model = step.Model

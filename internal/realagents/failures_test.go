@@ -62,7 +62,7 @@ func TestFailureClasses(t *testing.T) {
 		for _, e := range engines {
 			t.Run(c.name+"/"+e.name, func(t *testing.T) {
 				t.Parallel()
-				w := newWorld(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{{Say: "Fine.\n\nVERDICT: PASS", Fail: &c.fail}}}}})
+				w := newWorld(t, fakemodel.Script{SideFail: c.side(), Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{{Say: "Fine.\n\nVERDICT: PASS", Fail: &c.fail}}}}})
 				if c.refused {
 					w.address = closedPort(t)
 				}
@@ -82,6 +82,14 @@ func TestFailureClasses(t *testing.T) {
 			})
 		}
 	}
+}
+
+// side is how the requests fail that are not the turn itself: summaries of a conversation that is too long.
+func (c trouble) side() *fakemodel.Failure {
+	if c.fail.Kind != fakemodel.TooLong {
+		return nil
+	}
+	return &c.fail
 }
 
 func tail(text string) string {

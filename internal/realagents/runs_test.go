@@ -3,7 +3,11 @@
 package realagents
 
 import (
+	"bytes"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -89,4 +93,64 @@ func (l *lab) checkTurns(run record.Run) {
 		require.True(l.t, s.Resumed || !sessions[s.Session], "%s goes on with a session of another turn", s.ID)
 		sessions[s.Session] = true
 	}
+}
+
+// TestKilledInTheMiddleOfAClaudeTurn: kill -9 of the worker leaves no writer alive; the turn starts again from the last
+// snapshot, and the run converges.
+func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
+	bins(t)
+	t.Parallel()
+	const napping = "tail -f calc.go"
+	script := twoIterations()
+	half := twoIterations()
+	half.Turns[1].Steps = []fakemodel.Step{
+		{Say: "Half of it.", Write: []fakemodel.File{{Path: "half.txt", Content: "half\n"}}},
+		{Say: "A long command.", Shell: napping}, {Say: "Never said."},
+	}
+	l := newLab(t, half)
+	cmd := l.command(l.runArgs("--implementer", "claude", "--reviewer", "codex", "Add Sum")...)
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
+	require.NoError(t, cmd.Start())
+	for began := time.Now(); len(withWords(l.dir, napping)) == 0; time.Sleep(50 * time.Millisecond) {
+		if gone := len(withWords(l.dir, filepath.Join(l.bin, "starter"))) == 0; gone || time.Since(began) > 2*time.Minute {
+			_ = cmd.Process.Kill()
+			_ = cmd.Wait()
+			require.Fail(t, "the repair never came to its long command", printed.String())
+		}
+	}
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	killed := time.Now()
+	require.Eventually(t, func() bool { return len(withWords(l.dir, "")) == 0 }, 20*time.Second, 20*time.Millisecond, "a writer lives on")
+	noted(row{"claude", "worker killed in a turn: all gone", "", "", time.Since(killed).Seconds()})
+
+	l.server.Play(script)
+	before := len(l.server.Requests())
+	out := l.finish(l.command("resume", "--json", "--config", l.config, "--sandbox", l.sandbox, "@last"))
+	require.Equal(t, 0, out.code, "%s\n%s", out.stderr, out.stdout)
+	run := l.record(out.stdout)
+	require.Equal(t, record.Converged, run.Stop)
+	require.Equal(t, 2, run.Iterations)
+	require.Equal(t, "calc.go", git(t, l.repo, "diff", "--name-only", "main", "conclave/"+run.RunID), "half.txt was no part of a snapshot")
+	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
+	for _, s := range run.Steps {
+		if s.Turn == "repair" {
+			require.Equal(t, 2, s.Attempts)
+		}
+	}
+	for _, r := range l.server.Requests()[before:] {
+		require.NotEqual(t, "implement", r.Header.Role, "a finished turn is paid again")
+	}
+}
+
+// withWords lists the processes of a lab, its server aside, whose arguments hold some words.
+func withWords(dir, words string) []string {
+	var found []string
+	for _, p := range processesOf(dir) {
+		if strings.Contains(p, words) && !strings.Contains(p, "devserver") {
+			found = append(found, p)
+		}
+	}
+	return found
 }
