@@ -61,6 +61,10 @@ priority = 950
 // settings of the folder out (measured).
 const geminiTrust = "GEMINI_CLI_TRUST_WORKSPACE=true"
 
+// geminiPromptLimit: it echoes its prompt in one event, and ends without waiting for its output to be taken (with 4 MiB the
+// events behind that one were lost; measured).
+const geminiPromptLimit = 1 << 20
+
 // geminiTask follows what stands on standard input.
 const geminiTask = "The task is what stands above."
 
@@ -77,7 +81,7 @@ func (g gemini) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 		fixed["TMPDIR"] = filepath.Clean(t.Scratch)
 	}
 	inv := Invocation{
-		Path: path, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM,
+		Path: path, Dir: t.Workspace, StdinFile: t.PromptFile, StopSignal: syscall.SIGTERM, PromptLimit: geminiPromptLimit,
 		Env: blank(environment(t, s, g.Variables(), fixed), geminiBlank),
 	}
 	args := append(s.args(t.Target.Adapter), "-o", "stream-json", "--skip-trust", "-e", "none", "--allowed-mcp-server-names", "none")
