@@ -41,29 +41,27 @@ func (p *Progress) secretsOf(scan *Scan, step string) {
 		return
 	}
 	p.Secret = scan.Found
-	var there []string
+	there := map[int]bool{} // findings that the change still has; equal ones are told apart by their number
 	for _, s := range scan.Secrets {
-		there = append(there, s.key())
+		there[p.raiseSecret(s, step, there)] = true
 	}
 	for i := range p.Secrets {
 		f := &p.Secrets[i]
-		if f.Disposition == openSecret && !slices.Contains(there, keyOf(*f)) {
+		if f.Disposition == openSecret && !there[i] {
 			f.Disposition = string(convergence.FindingAddressed)
 			f.History = append(f.History, fmt.Sprintf("%s: the change has it no more", step))
 		}
-	}
-	for _, s := range scan.Secrets {
-		p.raiseSecret(s, step)
 	}
 }
 
 // openSecret is the disposition of a secret that is there: nobody has to confirm what a rule has seen.
 const openSecret = string(convergence.FindingConfirmed)
 
-func (p *Progress) raiseSecret(s Secret, step string) {
+// raiseSecret finds or makes the finding of a secret, none of those that are taken, and returns its index.
+func (p *Progress) raiseSecret(s Secret, step string, taken map[int]bool) int {
 	for i := range p.Secrets {
 		f := &p.Secrets[i]
-		if keyOf(*f) != s.key() {
+		if taken[i] || keyOf(*f) != s.key() {
 			continue
 		}
 		if f.Disposition != openSecret {
@@ -71,7 +69,7 @@ func (p *Progress) raiseSecret(s Secret, step string) {
 			f.History = append(f.History, fmt.Sprintf("%s: it is there again", step))
 		}
 		f.Evidence[0].Line = s.Line
-		return
+		return i
 	}
 	p.Secrets = append(p.Secrets, record.Finding{
 		ID: fmt.Sprintf("S%d", len(p.Secrets)+1), Severity: convergence.SeverityHigh, Kind: convergence.KindPatch, Lens: hostSecurity,
@@ -80,6 +78,7 @@ func (p *Progress) raiseSecret(s Secret, step string) {
 		ConfirmedBy: host, Proof: proofRule,
 		History: []string{fmt.Sprintf("%s: raised by the rule %s", step, s.Rule)},
 	})
+	return len(p.Secrets) - 1
 }
 
 // proofRule: a rule of the host's has seen it.

@@ -119,6 +119,26 @@ func TestASecretThatComesBackIsTheSameFinding(t *testing.T) {
 	require.Equal(t, map[string]int{"F1": 1, "S1": 1}, ids)
 }
 
+func TestTwoOfAKindInOneFileAreTwo(t *testing.T) {
+	w := newWorld(t, input(3))
+	w.answers["verify"] = closes
+	w.answers["implement"] = func(loop.Call) loop.Outcome {
+		return writes("tree-1", leaking(secretAt("x.env", 1), secretAt("x.env", 2)))
+	}
+	w.answers["repair"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			return writes("tree-2", leaking(secretAt("x.env", 1)))
+		}
+		return writes("tree-3", leaking())
+	}
+	require.Equal(t, loop.CallFinish, w.run())
+	run := w.record()
+	require.Equal(t, record.Converged, run.Stop, run.Message)
+	require.Len(t, run.Findings, 2)
+	require.Contains(t, run.Findings[0].History[1], "step 05")
+	require.Contains(t, run.Findings[1].History[1], "step 03")
+}
+
 func TestAReviewOfAChangeWithASecretBlocks(t *testing.T) {
 	for _, discipline := range []string{"basic", "full"} {
 		in := gateInput(discipline)

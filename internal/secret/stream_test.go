@@ -75,6 +75,16 @@ func TestPrivateKeysInEveryText(t *testing.T) {
 	}
 }
 
+func TestPrivateKeysInBase64(t *testing.T) {
+	s, random := New(), rand.New(rand.NewPCG(12, 13))
+	for _, kind := range []string{"PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY"} {
+		encoded := base64.StdEncoding.EncodeToString([]byte(key(random, kind, 30)))
+		require.Equal(t, "  tls.key: [redacted:private-key-base64]\n", s.String("  tls.key: "+encoded+"\n"), kind)
+	}
+	public := base64.StdEncoding.EncodeToString([]byte("-----BEGIN " + "CERTIFICATE-----\n" + draw(random, "b64", 600)))
+	require.Equal(t, public, s.String(public))
+}
+
 // Drawn texts with secrets in JSON lines: what comes out of a Writer does not depend on the borders of the parts, is
 // what Redact makes of the whole, holds no secret, and each line is still JSON.
 func TestStreamProperty(t *testing.T) {
