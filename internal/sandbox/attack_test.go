@@ -226,6 +226,9 @@ func TestNoPrivileges(t *testing.T) {
 		s := newScene(t)
 		out, _ := s.run(kind, s.turn(sandbox.Writer), `grep -E '^(Cap|NoNewPrivs)' /proc/self/status; ls /proc/self/fd; tty`)
 		for _, set := range []string{"CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"} {
+			if set == "CapBnd" && os.Getuid() != 0 { // a user has none to drop, and gets none without new privileges
+				continue
+			}
 			require.Contains(t, out, set+":\t0000000000000000")
 		}
 		require.Contains(t, out, "NoNewPrivs:\t1")

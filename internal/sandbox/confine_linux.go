@@ -92,16 +92,12 @@ func (c *Confinement) restrict() error {
 
 // landlock restricts this thread: files where any are handled, signals and abstract sockets where the kernel can.
 func (c *Confinement) landlock(rules []landlock.Rule, files landlock.AccessFSSet) error {
-	args := []any{files}
+	config := landlock.Config{HandledAccessFS: files}
 	if c.Scope {
-		args = append(args, landlock.V6.Scoped)
+		config.Scoped = landlock.V6.Scoped
 	}
 	if files == 0 && !c.Scope {
 		return nil
-	}
-	config, err := landlock.NewConfig(args...)
-	if err != nil {
-		return fmt.Errorf("landlock: %w", err)
 	}
 	fd, flags, err := config.BestEffort().NewRulesetFD(rules...)
 	if err != nil {

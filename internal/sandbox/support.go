@@ -66,5 +66,5 @@ func (s Support) Why() string {
 // scopes says that signals and abstract sockets can be kept within a turn. It costs new privileges, which a privileged
 // bubblewrap needs.
 func (s Support) scopes() bool {
-	return s.LandlockWhy == "" && s.ABI >= scopedLandlock && !(s.Privileged && s.Bwrap != "")
+	return s.LandlockWhy == "" && s.ABI >= scopedLandlock && (!s.Privileged || s.Bwrap == "")
 }
