@@ -52,14 +52,17 @@ func survey(root string) (files map[string]fs.FileMode, closed []string, err err
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		rel := filepath.ToSlash(strings.TrimPrefix(path[len(root):], string(filepath.Separator)))
 		switch {
-		case rel == "":
+		case rel == "" && entry == nil: // it is gone
 			return err
+		case rel == "":
+			rel = "."
 		case rel == ".git":
 			if entry != nil && entry.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			closed = append(closed, rel)
 			return nil
 		}
@@ -93,16 +96,23 @@ func (w *Watch) Touched(ctx context.Context, commit string, ours []string) ([]st
 	if err := w.checkIndex(); err != nil {
 		return nil, err
 	}
+	if info, err := os.Lstat(w.work.root); err != nil || !info.IsDir() {
+		return []string{"."}, nil //nolint:nilerr // it is gone, which is all that can be said
+	}
 	now, closed, err := survey(w.work.root)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		return nil, fmt.Errorf("look at %s again: %w", w.work.root, err)
 	}
+	if slices.Contains(closed, ".") { // so much is certain; git could not look into it either
+		return []string{"."}, nil
+	}
 	touched := append(w.moded(now), closed...)
+	touched = without(touched, ours)
 	different, err := w.repo.Differences(ctx, w.work.root, commit, ours)
-	if err != nil {
+	if err != nil && len(touched) == 0 { // else git only adds to what is known
 		return nil, err
 	}
-	touched = without(append(touched, different...), ours)
+	touched = append(touched, different...)
 	sort.Strings(touched)
 	return compact(touched), nil
 }

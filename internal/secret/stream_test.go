@@ -202,11 +202,22 @@ func TestExactValuesInEverySpelling(t *testing.T) {
 	require.Contains(t, s.String(strings.Repeat("long value 9 ", 1000)), "environment:OTHER")
 }
 
+func TestValuesWithinCredentialsAreHidden(t *testing.T) {
+	random := rand.New(rand.NewPCG(14, 15))
+	access, refresh := draw(random, "alnum", 40), draw(random, "url", 50)
+	credentials, err := json.Marshal(map[string]any{"openai": map[string]any{"type": "oauth-login-of-a-user", "access": access, "all": []string{refresh}, "expires": 17}})
+	require.NoError(t, err)
+	s := New("AUTH_CONTENT=" + string(credentials))
+	require.Equal(t, "[redacted:environment:AUTH_CONTENT]", s.String(string(credentials)))
+	require.Equal(t, "a [redacted:environment:AUTH_CONTENT] b [redacted:environment:AUTH_CONTENT] c", s.String("a "+access+" b "+refresh+" c"))
+	require.Equal(t, "oauth-login-of-a-user", s.String("oauth-login-of-a-user"))
+}
+
 func TestKeyVariables(t *testing.T) {
 	got := KeyVariables([]string{
 		"PATH=/usr/bin:/bin", "OPENAI_API_KEY=dummykey", "MODEL_KEY=x", "GITHUB_TOKEN=abcdef012345", "CACHE_KEY=production-cache",
-		"GOOGLE_APPLICATION_CREDENTIALS=/home/x/key1.json", "KEYBOARD=layout1234567", "SSH_AUTH_SOCK=/tmp/x1/agent.1", "DB_PASSWORD=aaaa-bbbb-1234", "broken",
-	}, []string{"OPENAI_API_KEY", "MODEL_KEY"})
+		"GOOGLE_APPLICATION_CREDENTIALS=/home/x/key1.json", "MODEL_FILE=/home/x/key2.json", "KEYBOARD=layout1234567", "SSH_AUTH_SOCK=/tmp/x1/agent.1", "DB_PASSWORD=aaaa-bbbb-1234", "broken",
+	}, []string{"OPENAI_API_KEY", "MODEL_KEY", "MODEL_FILE"})
 	require.Equal(t, []string{"OPENAI_API_KEY=dummykey", "GITHUB_TOKEN=abcdef012345", "DB_PASSWORD=aaaa-bbbb-1234"}, got)
 }
 

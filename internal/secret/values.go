@@ -23,6 +23,7 @@ const fromEnvironment = "environment:"
 const (
 	shortest     = 8
 	shortestName = 12
+	shortestLeaf = 16
 	longestValue = 8 << 10
 	// mostSpellings bounds the automaton.
 	mostSpellings = 3000
@@ -36,16 +37,47 @@ func valuesOf(variables []string) []value {
 		if text = strings.TrimSpace(text); !ok || len(text) < shortest {
 			continue
 		}
-		for _, spelling := range spellings(text) {
-			spelling = spelling[:min(len(spelling), longestValue)]
-			if !slices.ContainsFunc(out, func(v value) bool { return string(v.text) == spelling }) {
-				out = append(out, value{rule: fromEnvironment + name, text: []byte(spelling)})
+		for _, part := range append(leaves(text), text) {
+			for _, spelling := range spellings(part) {
+				spelling = spelling[:min(len(spelling), longestValue)]
+				if !slices.ContainsFunc(out, func(v value) bool { return string(v.text) == spelling }) {
+					out = append(out, value{rule: fromEnvironment + name, text: []byte(spelling)})
+				}
 			}
 		}
 	}
 	out = out[:min(len(out), mostSpellings)]
 	slices.SortStableFunc(out, func(a, b value) int { return cmp.Compare(len(b.text), len(a.text)) })
 	return out
+}
+
+// leaves are the texts within a value that is JSON, as a file of credentials: those that nobody would write.
+func leaves(text string) []string {
+	var parsed any
+	if !strings.HasPrefix(text, "{") || json.Unmarshal([]byte(text), &parsed) != nil {
+		return nil
+	}
+	var found []string
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		case string:
+			if len(v) >= shortestLeaf && random([]byte(v)) {
+				found = append(found, v)
+			}
+		}
+	}
+	walk(parsed)
+	slices.Sort(found)
+	return found
 }
 
 // spellings are a text as it is, in JSON, in JSON within JSON, in a URL, and in base64.
@@ -76,7 +108,7 @@ func KeyVariables(environ, names []string) []string {
 		name, text, ok := strings.Cut(variable, "=")
 		switch {
 		case !ok:
-		case slices.Contains(names, name) && len(text) >= shortest:
+		case slices.Contains(names, name) && len(text) >= shortest && !strings.HasPrefix(text, "/"):
 			out = append(out, variable)
 		case secretName.MatchString(name) && len(text) >= shortestName && drawn(text):
 			out = append(out, variable)
