@@ -135,7 +135,7 @@ var geminiSignatures = append([]signature{
 	sign(record.ClassPermanent, `unknown arguments?|invalid values|invalid session identifier|no previous sessions|session .*(not found|already exists)`),
 	sign(record.ClassPermanent, `maximum session turns|max session turns`),
 	sign(record.ClassQuota, `TerminalQuotaError|RetryableQuotaError|RESOURCE_EXHAUSTED|exhausted your|quota|rate.?limit|"code":429\b|status 429`),
-	sign(record.ClassTransient, `"code":(5\d\d|408|409|425)\b|"status":"(INTERNAL|UNAVAILABLE)"|overloaded|status 5\d\d|fetch failed|incomplete|invalid stream|empty response|no finish reason|terminated`),
+	sign(record.ClassTransient, `"code":(5\d\d|408|409|425)\b|"status":"(INTERNAL|UNAVAILABLE)"|overloaded|status 5\d\d|fetch failed|incomplete|invalid stream|empty response|(no|without a) finish reason|terminated`),
 	sign(record.ClassPermanent, `INVALID_ARGUMENT|"code":4\d\d\b`),
 }, networkSignatures...)
 

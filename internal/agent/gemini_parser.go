@@ -205,9 +205,17 @@ func geminiQuiet(stderr string) string {
 	return strings.Join(kept, "")
 }
 
+// newest is the last of some messages.
+func newest(messages []string) string {
+	if len(messages) == 0 {
+		return ""
+	}
+	return messages[len(messages)-1]
+}
+
 // errorResult: the message names the status mostly, the exit code is its low byte, standard error knows the error's type.
 func (p *geminiParser) errorResult(end ProcessEnd, now time.Time) failure {
-	said := firstText(p.result.Error.Message, p.result.Error.Type, "the program reports an error: "+p.result.Status)
+	said := firstText(p.result.Error.Message, p.result.Error.Type, newest(p.errors), "the program reports an error: "+p.result.Status)
 	if found, ok := match(geminiSignatures, said, now); ok {
 		return found
 	}

@@ -30,7 +30,7 @@ func (opencode) Facts() Facts {
 		Install: "npm install -g opencode-ai", MinimumVersion: "1.18.0", VersionArgs: []string{"--version"},
 		HelpArgs: []string{"run", "--help"},
 		Flags: []string{
-			"--pure", "--format", "--agent", "--title", "--session",
+			"--pure", "--format", "--agent", "--title", "--session", "--print-logs", "--log-level",
 		},
 		State: []StatePath{
 			{Variable: "XDG_DATA_HOME", Under: "opencode", Home: ".local/share/opencode", Login: "auth.json"},
@@ -79,7 +79,7 @@ func (o opencode) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 	if err != nil {
 		return Invocation{}, err
 	}
-	args := append(s.args(t.Target.Adapter, "run"), "--pure", "--format", "json", "--agent", "build")
+	args := append(s.args(t.Target.Adapter, "run"), "--pure", "--format", "json", "--agent", "build", "--print-logs", "--log-level", "ERROR")
 	if m := modelFlag(t.Target); m != "" {
 		args = append(args, "-m", m)
 	}
@@ -150,7 +150,7 @@ var opencodeSignatures = append([]signature{
 	sign(record.ClassPermanent, `model .*(not found|does not exist|is not supported)|(model|provider)NotFoundError|no such model`),
 	sign(record.ClassPermanent, `unknown (argument|option|command)|configuration is invalid|failed to parse|session not found`),
 	sign(record.ClassQuota, `rate.?limit|too many requests|usage limit|limit reached`),
-	sign(record.ClassTransient, `overloaded|at capacity|internal server error|service unavailable|bad gateway|gateway time-?out`),
+	sign(record.ClassTransient, `overloaded|at capacity|internal server error|service unavailable|JSON parsing failed|bad gateway|gateway time-?out`),
 }, networkSignatures...)
 
 // opencodeErrors classifies errors by their name.

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -192,6 +193,9 @@ func (p *opencodeParser) failure(end ProcessEnd) (failure, bool) {
 	if p.last != nil {
 		said = p.last.text()
 	}
+	if f, waits := opencodeWaits(end, now); waits && p.fatal == "" {
+		return f, true
+	}
 	if f, ours := oursFirst(end, p.fatal, said); ours {
 		return f, true
 	}
@@ -206,6 +210,24 @@ func (p *opencodeParser) failure(end ProcessEnd) (failure, bool) {
 		return failure{class: record.ClassMalformed, text: "the final message is empty"}, true
 	}
 	return failure{}, false
+}
+
+// opencodeLogged is an error in its log on standard error.
+var opencodeLogged = regexp.MustCompile(`(?m)^timestamp=\S+ level=ERROR .*message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+
+// opencodeWaits reads what a run that we ended was waiting for. Between its tries the stream is silent, also where the
+// server said that the next one makes sense in hours; only the log tells.
+func opencodeWaits(end ProcessEnd, now time.Time) (failure, bool) {
+	if cause := process.Cause(end.Cause); cause != process.CauseIdle && cause != process.CauseTimeout {
+		return failure{}, false
+	}
+	found := opencodeLogged.FindAllStringSubmatch(process.Clean(end.Stderr), -1)
+	if len(found) == 0 {
+		return failure{}, false
+	}
+	f, ok := match(opencodeSignatures, found[len(found)-1][1], now)
+	f.text = "ended while it waited to try again: " + f.text
+	return f, ok
 }
 
 // unfinished is a run that ended between steps or within one.
