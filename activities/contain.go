@@ -25,6 +25,9 @@ const (
 	SandboxOff = "off"
 )
 
+// detect is a variable for tests of machines on which nothing holds.
+var detect = sandbox.Detect
+
 // containment is what holds a turn: nil Confinement is nothing of ours.
 type containment struct {
 	*sandbox.Confinement
@@ -59,7 +62,7 @@ func (c containment) kind() string {
 
 // holds says whether turns of this process are contained by us.
 func (a *Activities) holds(ctx context.Context) bool {
-	return a.Sandbox != SandboxOff && sandbox.Detect(ctx).Kind() != sandbox.None
+	return a.Sandbox != SandboxOff && detect(ctx).Kind() != sandbox.None
 }
 
 // errNoSandbox is what a turn says that may not run without one.
@@ -72,7 +75,7 @@ func (e errNoSandbox) Error() string {
 // contain makes a turn's sandbox. Its error is that the turn must not be run: one is required and there is none, or
 // something that the turn needs does not exist.
 func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containment, error) {
-	support := sandbox.Detect(ctx)
+	support := detect(ctx)
 	switch {
 	case a.Sandbox == SandboxOff:
 		return containment{}, nil
@@ -129,7 +132,7 @@ func (t *turn) agentScratch() string { return filepath.Join(t.scratch, "agent") 
 // temporary makes the folder for a turn's temporary files. Inside bubblewrap it is /tmp, wherever it lies. Elsewhere its
 // path must be short: a socket's name has at most 107 bytes.
 func (a *Activities) temporary(ctx context.Context, scratch string) (string, error) {
-	if sandbox.Detect(ctx).Kind() == sandbox.Landlock && a.Sandbox != SandboxOff {
+	if detect(ctx).Kind() == sandbox.Landlock && a.Sandbox != SandboxOff {
 		return os.MkdirTemp("", "conclave-")
 	}
 	return os.MkdirTemp(scratch, "tmp-")

@@ -123,3 +123,40 @@ func TestAdaptersStatesAreHidden(t *testing.T) {
 		}
 	}
 }
+
+// bare makes this a machine on which no sandbox holds.
+func bare(t *testing.T) {
+	detect = func(context.Context) sandbox.Support {
+		return sandbox.Support{BwrapWhy: "is not installed", LandlockWhy: "is not in this kernel"}
+	}
+	t.Cleanup(func() { detect = sandbox.Detect })
+}
+
+func TestWhereNothingHolds(t *testing.T) {
+	bare(t)
+	l := newLab(t).prepare(false)
+	l.plays("echo x > calc.go; echo done")
+
+	l.acts.Sandbox = SandboxRequired
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	require.Equal(t, record.ClassPermanent, out.Class)
+	require.Equal(t, "ENGINE_UNAVAILABLE", out.Code)
+	require.Contains(t, out.Message, "--sandbox required")
+	require.Contains(t, out.Message, "bubblewrap is not installed; Landlock is not in this kernel")
+	require.Zero(t, l.starts(), "nothing was started")
+	checked := do[loop.VerifyResult](l, l.acts.Verify, l.verify("02", l.prepared.Base, "true"))
+	require.Equal(t, record.ClassPermanent, checked.Class)
+	require.Contains(t, checked.Message, "--sandbox required")
+
+	for _, auto := range []string{"", SandboxAuto} {
+		l.acts.Sandbox = auto
+		out = do[loop.TurnResult](l, l.acts.RunTurn, l.turn("03"+auto))
+		require.Equal(t, record.ClassOK, out.Class, out.Message)
+		require.Equal(t, "none", out.Sandbox)
+		require.Contains(t, out.Notes, "nothing of ours contained the agents: bubblewrap is not installed; Landlock is not in this kernel")
+		checked = do[loop.VerifyResult](l, l.acts.Verify, l.verify("04"+auto, out.Snapshot, "true"))
+		require.Equal(t, loop.GatePass, checked.Gate)
+		require.Equal(t, "none", checked.Sandbox)
+		require.Equal(t, out.Notes, checked.Notes)
+	}
+}

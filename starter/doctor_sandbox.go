@@ -26,7 +26,7 @@ func checkSandboxes(ctx context.Context, h config.Host) []check {
 			Says: "there is none on this system yet: agents are held by their own sandboxes only"}}
 	}
 	needed := h.Sandbox == activities.SandboxRequired
-	support := sandbox.Detect(ctx)
+	support := detectSandbox(ctx)
 	if support.Kind() == sandbox.None {
 		return []check{{Name: "sandbox", Needed: needed, Says: "none holds here: " + support.Why() + "; install bubblewrap, or use a kernel with Landlock (Linux 6.2)"}}
 	}

@@ -60,3 +60,19 @@ func TestDoctorWithoutASandbox(t *testing.T) {
 	require.Equal(t, "sandbox", checks[0].Name)
 	require.False(t, checks[0].Needed)
 }
+
+func TestARequiredSandboxIsMissing(t *testing.T) {
+	detectSandbox = func(context.Context) sandbox.Support {
+		return sandbox.Support{BwrapWhy: "is not installed", LandlockWhy: "is not in this kernel"}
+	}
+	t.Cleanup(func() { detectSandbox = sandbox.Detect })
+	c := newCLI(t)
+	got := c.run("", "run", "--dry-run", "--sandbox", "required", "r")
+	require.Equal(t, exitUsage, got.code, got.err)
+	require.Contains(t, got.err, "bubblewrap is not installed")
+	require.Contains(t, got.err, "--sandbox auto")
+
+	checks := checkSandboxes(context.Background(), config.Host{Sandbox: "required"})
+	require.Len(t, checks, 1)
+	require.True(t, checks[0].Needed && !checks[0].OK)
+}

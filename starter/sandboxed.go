@@ -9,12 +9,15 @@ import (
 	"conclave/internal/sandbox"
 )
 
+// detectSandbox is a variable for tests of machines on which nothing holds.
+var detectSandbox = sandbox.Detect
+
 // checkSandbox refuses a run of this machine that needs a sandbox where none works. A worker elsewhere answers for itself.
 func checkSandbox(ctx context.Context, c config.Config, target host.Target) error {
 	if c.Host.Sandbox != activities.SandboxRequired || !target.Local() {
 		return nil
 	}
-	support := sandbox.Detect(ctx)
+	support := detectSandbox(ctx)
 	if support.Kind() != sandbox.None {
 		return nil
 	}
