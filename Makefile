@@ -36,7 +36,7 @@ test: build ## all tests of the main module, end to end included
 
 test-agents: build ## the real agent programs, from npm, against a scripted model server
 	@bash tools/agents/install.sh
-	CONCLAVE_TEST_AGENTS=$(CURDIR)/tools/agents/node_modules/.bin $(GO) test -count=1 -v -timeout 30m $(TESTFLAGS) ./internal/realagents
+	CONCLAVE_TEST_AGENTS=$(CURDIR)/tools/agents/node_modules/.bin $(GO) test -count=1 -v -parallel 5 -timeout 30m $(TESTFLAGS) ./internal/realagents
 
 test-devserver: ## the tests of the local server's own module
 	cd tools/devserver && GOFLAGS="$(GOFLAGS) -trimpath" $(GO) test $(TESTFLAGS) ./...

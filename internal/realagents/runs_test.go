@@ -84,6 +84,11 @@ func (l *lab) checkTurns(run record.Run) {
 		want := models[s.Adapter]
 		want.Adapter = s.Adapter
 		require.Equal(l.t, record.OK, s.Status, "%s %s: %s", s.ID, s.Adapter, s.Message)
+		if l.sandbox == "off" {
+			require.Equal(l.t, "none", s.Sandbox, s.ID)
+		} else {
+			require.Contains(l.t, []string{"bubblewrap", "landlock"}, s.Sandbox, "%s: no sandbox of ours held", s.ID)
+		}
 		require.NotNil(l.t, s.Identity.Reported, s.ID)
 		require.Equal(l.t, want, *s.Identity.Reported, s.ID)
 		require.NotNil(l.t, s.Usage, s.ID)

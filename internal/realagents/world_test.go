@@ -185,6 +185,23 @@ func git(t *testing.T, dir string, args ...string) string {
 // play runs a turn in a workspace.
 func (w *world) play(turn turn, workspace string) played {
 	w.t.Helper()
+	adapter, spec, inv := w.prepare(turn, workspace)
+	header := fmt.Sprintf("conclave role=%s run=r round=0 seat=%s lens=- evidence=%s findings=-\n\n", spec.Role, turn.engine.name, strings.Repeat("ab", 12))
+	write(w.t, spec.PromptFile, header+turn.prompt)
+	_, err := inv.WriteFiles(workspace)
+	require.NoError(w.t, err)
+	return w.call(turn, spec, inv, adapter.Parser(spec))
+}
+
+// invocation is how a turn would be called.
+func (w *world) invocation(turn turn, workspace string) agent.Invocation {
+	w.t.Helper()
+	_, _, inv := w.prepare(turn, workspace)
+	return inv
+}
+
+func (w *world) prepare(turn turn, workspace string) (agent.Adapter, agent.TurnSpec, agent.Invocation) {
+	w.t.Helper()
 	role := turn.role
 	if role == "" {
 		role = map[bool]string{true: "implement", false: "review"}[turn.writing]
@@ -203,15 +220,11 @@ func (w *world) play(turn turn, workspace string) played {
 		Role: role, Writing: turn.writing, Workspace: workspace, Scratch: scratch, PromptFile: filepath.Join(scratch, "prompt.md"),
 		Target: target, Timeout: turn.limit,
 	}
-	header := fmt.Sprintf("conclave role=%s run=r round=0 seat=%s lens=- evidence=%s findings=-\n\n", role, turn.engine.name, strings.Repeat("ab", 12))
-	write(w.t, spec.PromptFile, header+turn.prompt)
 	adapter, err := s.Lookup(turn.engine.name)
 	require.NoError(w.t, err)
 	inv, err := adapter.Invocation(spec, s)
 	require.NoError(w.t, err)
-	_, err = inv.WriteFiles(workspace)
-	require.NoError(w.t, err)
-	return w.call(turn, spec, inv, adapter.Parser(spec))
+	return adapter, spec, inv
 }
 
 func (w *world) call(turn turn, spec agent.TurnSpec, inv agent.Invocation, parser agent.Parser) played {
