@@ -124,6 +124,30 @@ func TestAdaptersStatesAreHidden(t *testing.T) {
 	}
 }
 
+// Under full the files that decide how the work is judged are kept; where the person allows it, and outside of full, not.
+func TestProtectedFilesAreKept(t *testing.T) {
+	if sandbox.Detect(context.Background()).Kind() != sandbox.Bubblewrap {
+		t.Skip("Landlock cannot keep single files: the scan asks")
+	}
+	l := containedLab(t)
+	l.write("AGENTS.md", "be careful\n")
+	l.write("conclave.yaml", "max_iters: 2\n")
+	require.NoError(t, os.MkdirAll(filepath.Join(l.source, ".github/workflows"), 0o755))
+	l.write(".github/workflows/ci.yml", "on: push\n")
+	l.git("add", ".")
+	l.git("commit", "-qm", "rules")
+	l.prepare(false)
+	l.script(`cat > /dev/null; for f in AGENTS.md conclave.yaml .github/workflows/ci.yml calc.go; do (echo bad >> $f); done; rm -f AGENTS.md; mv conclave.yaml x; echo new > CLAUDE.md; echo done`)
+	req := l.turn("01")
+	req.KeepProtected = true
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, []string{".github/workflows/ci.yml", "CLAUDE.md", "calc.go"}, l.paths(out.Snapshot.Commit), "new ones are made, and asked about")
+
+	out = do[loop.TurnResult](l, l.acts.RunTurn, l.turn("05"))
+	require.Contains(t, l.paths(out.Snapshot.Commit), "AGENTS.md")
+}
+
 // bare makes this a machine on which no sandbox holds.
 func bare(t *testing.T) {
 	detect = func(context.Context) sandbox.Support {
