@@ -52,6 +52,7 @@ func newLab(s settings, script []step) (*lab, error) {
 	l.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + filepath.Join(dir, "tmp"),
 		"CONCLAVE_STATE_DIR=" + l.state, "LANG=C.UTF-8",
+		"CONCLAVE_SANDBOX=off", // scripted agents write their ledger beside the repository; the cost of a sandbox is BenchmarkTurn in internal/process
 	}
 	for _, folder := range []string{"home", "tmp", "repo"} {
 		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
