@@ -151,7 +151,7 @@ func (l *lab) startRuns(c client.Client, in loop.Input) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	acts, err := activities.New(activities.Options{Store: folder, StateDir: l.state, Agents: agent.Settings{}, Environ: l.env, Client: c})
+	acts, err := activities.New(activities.Options{Store: folder, StateDir: l.state, Agents: agent.Settings{}, Environ: l.env, Sandbox: activities.SandboxOff, Client: c})
 	if err != nil {
 		return nil, err
 	}
