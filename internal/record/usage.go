@@ -38,8 +38,8 @@ func (u Usage) asSum() Usage {
 	return u
 }
 
-// Turns that a usage stands for: those that reported it, those of them whose
-// cost is known, and those that reported nothing.
+// Counts are the turns that a usage stands for: those that reported it, those
+// of them whose cost is known, and those that reported nothing.
 func (u Usage) Counts() (reported, priced, unknown int) {
 	u = u.asSum()
 	return u.Turns, u.Turns - u.Unpriced, u.Unknown
