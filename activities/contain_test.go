@@ -184,3 +184,15 @@ func TestWhereNothingHolds(t *testing.T) {
 		require.Equal(t, out.Notes, checked.Notes)
 	}
 }
+
+// With a home of the run's own, the user's is still no place to find secrets in, and the agent can use its own.
+func TestAnIsolatedHomeIsContained(t *testing.T) {
+	l := containedLab(t)
+	l.acts.IsolateHome = true
+	l.script(`cat > /dev/null; echo "$HOME"; echo state > ~/state && cat ~/state; cat ` + l.dir + `/.ssh/id; (echo x > ` + l.dir + `/outside); echo 1 > calc.go`)
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, l.acts.StateDir+"/runs/"+runID+"/home\nstate\n", l.get(out.Final))
+	require.FileExists(t, filepath.Join(l.acts.StateDir, "runs", runID, "home", "state"))
+	require.NoFileExists(t, filepath.Join(l.dir, "outside"))
+}

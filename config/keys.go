@@ -80,7 +80,7 @@ var keys = []key{
 	{name: "rulings.deadline", kind: duration, scope: policy},
 	{name: "rulings.deadline_decision", kind: choice, scope: policy, choices: []string{"stand", "fix", "abort"}},
 	{name: "budget.max_tokens", kind: count, scope: policy, flag: "max-tokens", usage: "the most tokens of the whole run: `N`", least: 1},
-	{name: "budget.max_cost", kind: amount, scope: policy, flag: "max-cost", usage: "the most that the run may cost, as far as the engines tell: `USD`"},
+	{name: "budget.max_cost", kind: amount, scope: policy, flag: "max-cost", usage: "the most that the run may cost, as far as engines or prices tell: `USD`"},
 	{name: "budget.max_duration", kind: duration, scope: policy, flag: "max-duration", usage: "the most time for the whole run: `D`"},
 	{name: "budget.assume_tokens", kind: count, scope: policy, def: "50000", least: 1},
 	{name: "calibration.min_precision", kind: share, scope: policy, def: "0.7"},
