@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,7 +53,7 @@ func (s spies) leaks(text []byte) []string {
 // spiedLab is a lab whose process has secrets, which its agents and commands find in the file "spill".
 func spiedLab(t *testing.T) (*lab, spies) {
 	l, s := newLab(t), newSpies()
-	environ := append(l.acts.Environ, "OPENAI_API_KEY="+s.key)
+	environ := append(slices.Clone(l.acts.Environ), "OPENAI_API_KEY="+s.key)
 	agents := l.acts.Agents
 	agents.Environ = environ
 	agents.ExtraEnv = map[string]map[string]string{"hand": {"LAB": l.dir, "HAND_TOKEN": s.given}, "codex": {"LAB": l.dir}}

@@ -62,19 +62,26 @@ func survey(root string) (files map[string]fs.FileMode, closed []string, err err
 			}
 			return nil
 		}
-		if err != nil {
+		if mode, known := modeOf(entry, err); known {
+			files[rel] = mode
+		} else {
 			closed = append(closed, rel)
-			return nil
 		}
-		info, err := entry.Info()
-		if err != nil {
-			closed = append(closed, rel)
-			return nil
-		}
-		files[rel] = info.Mode()
 		return nil
 	})
 	return files, closed, err
+}
+
+// modeOf is the mode of what a walk came to; false where it could not be looked at.
+func modeOf(entry fs.DirEntry, err error) (fs.FileMode, bool) {
+	if err != nil {
+		return 0, false
+	}
+	info, err := entry.Info()
+	if err != nil {
+		return 0, false
+	}
+	return info.Mode(), true
 }
 
 // modeBits are those of a file that count: its kind, who may do what, and what it runs as. A folder may get its group's
@@ -210,11 +217,8 @@ func (w *Watch) controls() (map[string][]byte, error) {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if strings.HasPrefix(rel, "objects/") && rel != "objects/info" || strings.HasPrefix(rel+"/", indexes) && rel+"/" != indexes && rel+"/" != own {
-				return fs.SkipDir
-			}
-			return nil
-		case strings.HasPrefix(rel, "objects/") && rel != "objects/info/alternates", filepath.Base(rel) == "guard":
+			return descend(rel+"/", own)
+		case strings.HasPrefix(rel, objects) && rel != objects+"info/alternates", filepath.Base(rel) == "guard":
 			return nil
 		}
 		content, err := readControl(path)
@@ -227,6 +231,18 @@ func (w *Watch) controls() (map[string][]byte, error) {
 		return err
 	})
 	return files, err
+}
+
+// objects is the folder of the repository's objects, whose names are their digests.
+const objects = "objects/"
+
+// descend says which folders of the repository are looked into; own is the index of the workspace.
+func descend(dir, own string) error {
+	skipped := strings.HasPrefix(dir, objects) && dir != objects && dir != objects+"info/" || strings.HasPrefix(dir, indexes) && dir != indexes && dir != own
+	if skipped {
+		return fs.SkipDir
+	}
+	return nil
 }
 
 // readControl reads a file of the repository. A link is not followed: it stands for its target's name.

@@ -139,9 +139,24 @@ func (a *automaton) scan(text []byte, found func(word, start int)) {
 func (a *automaton) any(text []byte, alone bool) bool {
 	found := false
 	a.scan(text, func(word, start int) {
-		found = found || !alone || standsAlone(text, start, start+a.length[word])
+		end := start + a.length[word]
+		found = found || written(text[start:end]) && (!alone || standsAlone(text, start, end))
 	})
 	return found
+}
+
+// written tells a word as people write it, in small letters, in capitals or with one, from letters that meet by chance.
+func written(word []byte) bool {
+	small, capitals := 0, 0
+	for _, b := range word {
+		switch kindOf(b) {
+		case lower:
+			small++
+		case upper:
+			capitals++
+		}
+	}
+	return small == 0 || capitals == 0 || capitals == 1 && kindOf(word[0]) == upper
 }
 
 // standsAlone reports whether a part of a text is a word of it. Short ones occur by chance before a digit.

@@ -46,6 +46,8 @@ func entropy(value []byte) float64 {
 // word, and words.
 const (
 	changesLeast = 0.22
+	longLeast    = 0.16 // of at least longValue characters
+	longValue    = 32
 	wordMost     = 0.6
 	wordsMost    = 0.74
 	// lettersLeast holds where no digit is mixed in, as in names of several words.
@@ -61,8 +63,11 @@ func random(value []byte) bool {
 	}
 	m.endWord()
 	least := changesLeast
-	if m.count[digit] == 0 {
+	switch {
+	case m.count[digit] == 0:
 		least = lettersLeast
+	case len(value) >= longValue:
+		least = longLeast
 	}
 	n := float64(len(value))
 	switch {

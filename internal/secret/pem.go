@@ -22,28 +22,35 @@ func privateKey(text []byte) (start, end int) {
 	at, end := start, start
 	for at < len(text) {
 		from := gap(text, at)
-		if bytes.HasPrefix(text[from:], []byte("-----")) {
-			break
-		}
 		to := skip(text, from, material)
-		long := to-from >= runLeast
-		switch {
-		case to == from: // something else than a key
-			return start, end
-		case long && from-at > gapMost && end > start:
-			return start, end
-		case long:
-			end = to
-		case end == start && to-start > headerMost:
-			return 0, 0
-		case end > start && to-end > gapMost+runLeast: // words of the text behind a key that has no end
-			return start, end
-		case end > start && from-at <= gapMost && last(text, to): // a short last line, a checksum
-			end = to
+		next, goesOn := run(text, start, end, at, from, to)
+		if !goesOn {
+			return start, next
 		}
-		at = to
+		at, end = to, next
 	}
 	return start, end
+}
+
+// run judges one run of key material, from to to, behind at: it returns where the key ends now, and whether it may go
+// on. A key that has not begun ends where it starts.
+func run(text []byte, start, end, at, from, to int) (next int, goesOn bool) {
+	begun, long, far := end > start, to-from >= runLeast, from-at > gapMost
+	switch {
+	case to == from: // its last line, or something else than a key
+		return end, false
+	case long && (!begun || !far):
+		return to, true
+	case long:
+		return end, false
+	case !begun:
+		return end, to-start <= headerMost // the headers of an old format
+	case to-end > gapMost+runLeast: // words of the text behind a key that has no end
+		return end, false
+	case !far && last(text, to): // a short last line, a checksum
+		return to, true
+	}
+	return end, true
 }
 
 // last reports whether the key's end line follows.

@@ -89,33 +89,45 @@ func (s *Scanner) candidates(text []byte, from, to int) []Match {
 
 // match tries a rule at the place of one of its keywords.
 func (s *ruleSet) match(r *rule, text []byte, at int) (Match, bool) {
-	if !r.Inside && r.Kind != kindAssigned && !edge(text, at) || r.after != nil && (at == 0 || !r.after.Match(text[at-1:at])) {
+	if !r.begins(text, at) {
 		return Match{}, false
 	}
-	if r.Kind == kindAssigned {
-		start, end := r.assigned(text, at)
-		return Match{Rule: r.ID, Start: start, End: end, Guess: r.Guess, key: at}, end > start && s.judges(r, text, at, start, end)
-	}
-	window := text[at:min(len(text), at+r.Window)]
-	start, end := r.place(window)
-	if end <= start {
-		return Match{}, false
-	}
-	start, end = at+start, at+end
-	if end == at+len(window) { // cut by the window: the rest of it is as secret
-		if r.Kind == kindPEM {
-			end = unescaped(text, end, skip(text, end, inPEM))
-		} else {
-			end = skip(text, end, solid)
-		}
-	}
-	if r.Ends && end < len(text) && (alnum(text[end]) || text[end] == '_') {
+	start, end := r.find(text, at)
+	if end <= start || r.Ends && end < len(text) && (alnum(text[end]) || text[end] == '_') {
 		return Match{}, false
 	}
 	if r.Kind != kindPEM && !s.judges(r, text, at, start, end) {
 		return Match{}, false
 	}
 	return Match{Rule: r.ID, Start: start, End: end, Guess: r.Guess, key: at}, true
+}
+
+// begins reports whether what stands before a keyword lets the rule's secret begin there.
+func (r *rule) begins(text []byte, at int) bool {
+	if r.after != nil && (at == 0 || !r.after.Match(text[at-1:at])) {
+		return false
+	}
+	return r.Inside || r.Kind == kindAssigned || edge(text, at)
+}
+
+// find is the place of a rule's secret; it ends where it starts when there is none.
+func (r *rule) find(text []byte, at int) (start, end int) {
+	if r.Kind == kindAssigned {
+		return r.assigned(text, at)
+	}
+	window := text[at:min(len(text), at+r.Window)]
+	if start, end = r.place(window); end <= start {
+		return 0, 0
+	}
+	start, end = at+start, at+end
+	switch {
+	case end < at+len(window):
+	case r.Kind == kindPEM: // cut by the window: the rest of it is as secret
+		end = unescaped(text, end, skip(text, end, inPEM))
+	default:
+		end = skip(text, end, solid)
+	}
+	return start, end
 }
 
 // place finds a rule's secret in a window that begins with a keyword.
