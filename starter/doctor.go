@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"conclave/config"
 	"conclave/internal/calibration"
+	"conclave/internal/gitrepo"
 	"conclave/internal/localserver"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
@@ -81,11 +81,14 @@ func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
 func checkGit(ctx context.Context) check {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "git", "--version").Output()
-	if err != nil {
-		return check{Name: "git", Needed: true, Says: "not found: install git 2.34 or newer"}
+	version, err := gitrepo.CheckGit(ctx)
+	switch {
+	case errors.Is(err, gitrepo.ErrNoGit):
+		return check{Name: "git", Needed: true, Says: "not found: " + gitrepo.InstallGit}
+	case err != nil:
+		return check{Name: "git", Needed: true, Says: err.Error()}
 	}
-	return check{Name: "git", OK: true, Needed: true, Says: strings.TrimSpace(string(out))}
+	return check{Name: "git", OK: true, Needed: true, Says: "git version " + version}
 }
 
 func checkState(h config.Host) check {

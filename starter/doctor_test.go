@@ -140,3 +140,21 @@ func TestDoctorTriesAReviewersConditions(t *testing.T) {
 	require.False(t, by["reviews by claude"].OK)
 	require.False(t, by["reviews by claude"].Needed)
 }
+
+func TestDoctorSaysThatGitIsTooOldOrMissing(t *testing.T) {
+	c := newCLI(t)
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	git := filepath.Join(bin, "git")
+	for _, says := range []struct{ script, want string }{
+		{"", "not found: install git 2.34 or newer"},
+		{"#!/bin/sh\necho git version 2.20.1\n", "git 2.20.1 is too old: install git 2.34 or newer"},
+	} {
+		if says.script != "" {
+			require.NoError(t, os.WriteFile(git, []byte(says.script), 0o755))
+		}
+		checks, got := c.checks("--implementer", "stub", "--reviewers", "stub", "--allow-self-review")
+		require.Equal(t, exitFailed, got.code)
+		require.Equal(t, check{Name: "git", Needed: true, Says: says.want}, checks["git"])
+	}
+}

@@ -112,7 +112,7 @@ func sourceFault(err error) error {
 		{gitrepo.ErrNoCommit, "make a first commit, for instance `git commit --allow-empty -m start`"},
 		{gitrepo.ErrUnresolved, "name a commit, branch or tag that exists with --base"},
 		{gitrepo.ErrNoRepository, "leave out --base, or make a repository with `git init`"},
-		{gitrepo.ErrNoGit, "install git 2.34 or newer"},
+		{gitrepo.ErrNoGit, gitrepo.InstallGit},
 	} {
 		if errors.Is(err, known.is) {
 			return usage(known.remedy, "%v", err)

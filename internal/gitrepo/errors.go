@@ -24,8 +24,6 @@ var (
 	ErrUnresolved = errors.New("unresolved ref")
 	// ErrBranchExists: the branch to land on exists and holds something else.
 	ErrBranchExists = errors.New("branch exists")
-	// ErrRefMoved: a compare-and-set found another value than expected.
-	ErrRefMoved = errors.New("ref has another value")
 	// ErrMissingObject: an object is not in the repository (a pruned or partial clone, or an import that was left out).
 	ErrMissingObject = errors.New("missing object")
 	// ErrNotEmpty: a checkout was asked for into a directory that holds something.

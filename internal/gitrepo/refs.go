@@ -12,43 +12,15 @@ import (
 // staleRefLock is the age at which a ref's lock file belongs to a git that was killed: git holds one for milliseconds.
 const staleRefLock = 5 * time.Second
 
-// SetRef points a ref of the run's repository to a commit, whatever it held.
+// SetRef points a ref of the run's repository to a commit, whatever it held. It gets over the lock file of a git that
+// was killed.
 func (r *RunRepo) SetRef(ctx context.Context, ref, commit string) error {
-	return r.updateRef(ctx, ref, commit)
-}
-
-// SetRefIf points a ref to a commit only if it holds old ("" = it must not exist). A ref that holds commit already is
-// success; any other value is ErrRefMoved.
-func (r *RunRepo) SetRefIf(ctx context.Context, ref, commit, old string) error {
-	expected := old
-	if expected == "" {
-		expected = strings.Repeat("0", len(commit))
-	}
-	err := r.updateRef(ctx, ref, commit, expected)
-	if err == nil {
-		return nil
-	}
-	current, readErr := r.Ref(ctx, ref)
-	if readErr != nil {
-		return err
-	}
-	if current == commit {
-		return nil
-	}
-	if current != old {
-		return fmt.Errorf("%w: %s is %s, not %q", ErrRefMoved, ref, short(current), short(old))
-	}
-	return err
-}
-
-// updateRef runs update-ref and gets over the lock file of a git that was killed.
-func (r *RunRepo) updateRef(ctx context.Context, ref string, values ...string) error {
 	if !strings.HasPrefix(ref, "refs/") {
 		return fmt.Errorf("ref %q: it must begin with refs/", ref)
 	}
 	deadline := time.Now().Add(staleRefLock + time.Second)
 	for {
-		_, err := r.runner.run(ctx, r.call(), append([]string{"update-ref", "--no-deref", ref}, values...)...)
+		_, err := r.runner.run(ctx, r.call(), "update-ref", "--no-deref", ref, commit)
 		if err == nil {
 			return nil
 		}

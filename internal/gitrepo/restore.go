@@ -193,23 +193,8 @@ func (r *RunRepo) Differences(ctx context.Context, dir, commit string, exclude [
 	return without(compact(all), exclude), nil
 }
 
-// IgnoredFiles lists the files of dir that an ignore rule covers and the commit does not track. In a seat's fresh
-// workspace each of them was made by the seat.
-func (r *RunRepo) IgnoredFiles(ctx context.Context, dir, commit string) ([]string, error) {
-	w, unlock, err := r.openAt(ctx, dir, commit)
-	if err != nil {
-		return nil, fmt.Errorf("list ignored files of %s: %w", dir, err)
-	}
-	defer unlock()
-	out, err := w.git(ctx, "ls-files", "-o", "-i", "-z", "--exclude-standard")
-	if err != nil {
-		return nil, fmt.Errorf("list ignored files of %s: %w", dir, err)
-	}
-	return splitZ(out), nil
-}
-
-// IgnoredBeside is IgnoredFiles without what stands in folders that hold nothing else: caches and installed packages.
-// It is cheap, whatever those hold.
+// IgnoredBeside lists the files of dir that an ignore rule covers and the commit does not track, without what stands in
+// folders that hold nothing else: caches and installed packages. It is cheap, whatever those hold.
 func (r *RunRepo) IgnoredBeside(ctx context.Context, dir, commit string) ([]string, error) {
 	w, unlock, err := r.openAt(ctx, dir, commit)
 	if err != nil {

@@ -294,20 +294,6 @@ func fileOf(ctx context.Context, runner Runner, c call, commit, path string) ([]
 	return nil, false, nil
 }
 
-// LineCount gives the number of lines of a path in a commit (a last line without newline counts); false where there is
-// no such file.
-func (r *RunRepo) LineCount(ctx context.Context, commit, path string) (int, bool, error) {
-	content, found, err := r.File(ctx, commit, path)
-	if err != nil || !found {
-		return 0, false, err
-	}
-	lines := bytes.Count(content, []byte("\n"))
-	if len(content) > 0 && content[len(content)-1] != '\n' {
-		lines++
-	}
-	return lines, true, nil
-}
-
 // copyFile copies a file with its modification time: git takes an index's time to tell which of its entries may have
 // changed unnoticed.
 func copyFile(from, to string) error {

@@ -223,9 +223,6 @@ func TestRestorePutsBackAndKeepsCaches(t *testing.T) {
 	again, err := f.repo.Restore(t.Context(), dir, f.base.ID, []string{"CONTRACT"})
 	require.NoError(t, err)
 	require.Empty(t, again)
-	ignored, err := f.repo.IgnoredFiles(t.Context(), dir, f.base.ID)
-	require.NoError(t, err)
-	require.Equal(t, []string{"cache/x"}, ignored)
 }
 
 func TestATouchedFileIsNoDifference(t *testing.T) {

@@ -84,9 +84,6 @@ func (s *Source) broken(err error) error {
 // Root is the top of the work tree, absolute and without links.
 func (s *Source) Root() string { return s.root }
 
-// GitDir is the git directory (of a linked worktree: its own), "" where there is no repository.
-func (s *Source) GitDir() string { return s.gitDir }
-
 // IsRepository is false for a plain directory.
 func (s *Source) IsRepository() bool { return s.gitDir != "" }
 
@@ -115,26 +112,6 @@ func (s *Source) needRepository() error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s; `git init` there and commit once, or work on its files as they are", ErrNoRepository, s.root)
-}
-
-// HeadDescription says what is checked out: "branch main", "detached at 0123abcd4567", "branch main (no commit yet)",
-// or "no repository".
-func (s *Source) HeadDescription(ctx context.Context) string {
-	if !s.IsRepository() {
-		return "no repository"
-	}
-	name, refErr := s.git(ctx, "symbolic-ref", "--short", "-q", "HEAD")
-	id, idErr := s.git(ctx, "rev-parse", "--verify", "-q", "HEAD^{commit}")
-	branch := strings.TrimSpace(string(name))
-	switch {
-	case refErr == nil && idErr == nil:
-		return "branch " + branch
-	case refErr == nil:
-		return "branch " + branch + " (no commit yet)"
-	case idErr == nil:
-		return "detached at " + short(strings.TrimSpace(string(id)))
-	}
-	return "unreadable HEAD"
 }
 
 // Resolve gives the commit that ref names ("" = HEAD; tags are followed). Errors: ErrNoRepository, ErrNoCommit,

@@ -10,6 +10,9 @@ import (
 // oldest is the first git that has everything we use.
 var oldest = [2]int{2, 34}
 
+// InstallGit is what helps where git is missing or too old.
+var InstallGit = fmt.Sprintf("install git %d.%d or newer", oldest[0], oldest[1])
+
 var versionPattern = regexp.MustCompile(`(\d+)\.(\d+)(\.\d+)?`)
 
 // CheckGit gives the version of the git on PATH. Errors: ErrNoGit, or a git that is too old.
@@ -29,7 +32,7 @@ func checkVersion(out string) (string, error) {
 	major, _ := strconv.Atoi(parts[1]) // the pattern has digits only
 	minor, _ := strconv.Atoi(parts[2])
 	if major < oldest[0] || major == oldest[0] && minor < oldest[1] {
-		return parts[0], fmt.Errorf("git %s is too old: install %d.%d or newer", parts[0], oldest[0], oldest[1])
+		return parts[0], fmt.Errorf("git %s is too old: %s", parts[0], InstallGit)
 	}
 	return parts[0], nil
 }
