@@ -200,3 +200,17 @@ func TestDecideReportsEveryProblemOfEveryDocument(t *testing.T) {
 	require.Contains(t, got.err, "--definition is missing")
 	require.Contains(t, got.err, "--events is missing")
 }
+
+func TestDecideReportsEveryProblem(t *testing.T) {
+	c := newCLI(t)
+	c.write("d.json", `{"id":"x","definitionVersion":1,"data":{},"nodes":[],"edges":[]}`)
+	c.write("e.json", `[{"type":"x"},{"type":"y","version":0,"payload":{}}]`)
+	got := c.run("", "decide", "--definition", "d.json", "--events", "e.json")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "ROLE_COUNT")
+	require.Contains(t, got.err, "/data/maxIterations")
+	c.write("bad.json", `{`)
+	got = c.run("", "decide", "--definition", "bad.json", "--events", "e.json")
+	require.Equal(t, exitUsage, got.code)
+	require.Contains(t, got.err, "bad.json")
+}

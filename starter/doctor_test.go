@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,22 @@ func TestDoctorSaysThatGitIsTooOldOrMissing(t *testing.T) {
 		checks, got := c.checks("--implementer", "stub", "--reviewers", "stub", "--allow-self-review")
 		require.Equal(t, exitFailed, got.code)
 		require.Equal(t, check{Name: "git", Needed: true, Says: says.want}, checks["git"])
+	}
+}
+
+func TestDoctorFailsWithoutTheAgentsOfThePreset(t *testing.T) {
+	c := newCLI(t)
+	t.Setenv("PATH", filepath.Dir(lookPath(t, "git")))
+	t.Setenv("CONCLAVE_CLAUDE_BIN", filepath.Join(c.repo, "none"))
+	got := c.run("", "doctor")
+	require.Equal(t, exitFailed, got.code)
+	require.Contains(t, got.out, "CONCLAVE_CLAUDE_BIN")
+	got = c.run("", "doctor", "--json", "--implementer", "stub", "--reviewers", "stub", "--allow-self-review")
+	var doc struct{ Checks []check }
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	for _, line := range doc.Checks {
+		if strings.HasPrefix(line.Name, "agent ") {
+			require.False(t, line.Needed, line.Name)
+		}
 	}
 }

@@ -255,3 +255,38 @@ func TestAPolicyFileThatDoesNotCountIsSaid(t *testing.T) {
 	require.Equal(t, 0, got.code)
 	require.NotContains(t, got.err, note)
 }
+
+func TestPolicyComesFromTheBase(t *testing.T) {
+	c := newCLI(t)
+	c.write("conclave.yaml", "max_iters: 2\nverify_cmd: make check\n")
+	c.commit()
+	c.write("conclave.yaml", "max_iters: 9\n")
+	got := c.run("", "plan", "--json", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.err, "conclave.yaml") // listed as left out
+	var doc planDocument
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	require.Equal(t, int64(2), doc.Limits.MaxIterations)
+	require.Equal(t, "make check", doc.Commands["verify"])
+
+	got = c.run("", "plan", "--json", "--base", "HEAD~1", "r")
+	require.Equal(t, 0, got.code, got.err)
+	require.NoError(t, json.Unmarshal([]byte(got.out), &doc))
+	require.Equal(t, int64(3), doc.Limits.MaxIterations)
+}
+
+func TestConfigShowSaysWhichPolicyCounts(t *testing.T) {
+	c := newCLI(t)
+	c.write("conclave.yaml", "max_iters: 2\n")
+	got := c.run("", "config", "show")
+	require.Equal(t, 0, got.code, got.err)
+	require.Contains(t, got.err, "commit it")
+	c.commit()
+	require.Empty(t, c.run("", "config", "show").err)
+	c.write("conclave.yaml", "max_iters: 2\r\n")
+	require.Empty(t, c.run("", "config", "show").err, "other line ends are the checkout's")
+	c.write("conclave.yaml", "max_iters: 9\n")
+	got = c.run("", "config", "show")
+	require.Contains(t, got.err, "read from the commit")
+	require.Regexp(t, `max_iters +2 `, got.out)
+}
