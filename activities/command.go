@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"conclave/internal/agent"
+	"conclave/internal/convergence"
 	"conclave/internal/process"
 	"conclave/internal/record"
 	"conclave/internal/verifier"
@@ -113,11 +114,11 @@ func (e commandEnd) unjudged() string {
 func (e commandEnd) class() (record.Class, string) {
 	switch e.Cause {
 	case process.CauseTimeout, process.CauseIdle:
-		return record.ClassTimeout, "TIMEOUT"
+		return record.ClassTimeout, convergence.FailTimeout
 	case process.CauseStopped:
-		return record.ClassAborted, "ABORTED"
+		return record.ClassAborted, convergence.FailAborted
 	default:
-		return record.ClassPermanent, "EFFECT_FAILED"
+		return record.ClassPermanent, convergence.FailEffect
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"conclave/internal/convergence"
 	"conclave/internal/loop"
 	"conclave/internal/record"
 )
@@ -47,7 +48,7 @@ func (t *turn) usage() *record.Usage {
 // read takes in the answer of a read-only turn. An answer that is not valid is none.
 func (t *turn) read(ctx context.Context, result *loop.TurnResult) error {
 	if t.reads() && len(t.outcome.Final) > longestAnswer {
-		result.Class, result.Code = record.ClassMalformed, "RESULT_TOO_LARGE"
+		result.Class, result.Code = record.ClassMalformed, convergence.FailResultTooLarge
 		result.Message = fmt.Sprintf("the answer is %d bytes long; at most %d are read", len(t.outcome.Final), longestAnswer)
 		return nil
 	}
@@ -71,7 +72,7 @@ const longestAnswer = 1 << 20
 
 // malformed makes a turn's answer none, for reasons that the next prompt repeats.
 func malformed(result *loop.TurnResult, problems ...string) {
-	result.Class, result.Code = record.ClassMalformed, "RESULT_INVALID"
+	result.Class, result.Code = record.ClassMalformed, convergence.FailResultInvalid
 	result.Message = bounded("the answer does not count: " + strings.Join(problems, "; "))
 }
 
@@ -93,7 +94,7 @@ func (t *turn) checkUntouched(ctx context.Context, result *loop.TurnResult) erro
 	if len(tampered) > 0 {
 		changed = append(changed, "in the run's repository, which was put back, "+listed(tampered))
 	}
-	result.Class, result.Code = record.ClassViolation, "WORKSPACE_VIOLATION"
+	result.Class, result.Code = record.ClassViolation, convergence.FailWorkspaceViolation
 	result.Message = t.bounded(fmt.Sprintf("the %s turn must not change files, but changed %s; its answer is not used", t.req.Turn, strings.Join(changed, " and ")))
 	return nil
 }

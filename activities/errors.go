@@ -9,6 +9,8 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
+
+	"conclave/internal/convergence"
 )
 
 // Error types that the workflow's retry policies and the record know.
@@ -16,7 +18,7 @@ const (
 	// TypeWorkerLost is a started attempt whose worker is gone: it is repeated.
 	TypeWorkerLost = "WorkerLost"
 	// typeEffect is trouble of ours with git, the store or the disk.
-	typeEffect = "EFFECT_FAILED"
+	typeEffect = convergence.FailEffect
 	// typeInput is a bad base, an empty diff: repeating it cannot help.
 	typeInput = "INPUT_INVALID"
 )

@@ -12,6 +12,7 @@ import (
 
 	"conclave/internal/agent"
 	"conclave/internal/artifact"
+	"conclave/internal/convergence"
 	"conclave/internal/gitrepo"
 	"conclave/internal/guard"
 	"conclave/internal/loop"
@@ -120,7 +121,7 @@ func (a *Activities) refusal(err error) (*loop.TurnResult, error) {
 	if !agent.IsUnavailable(err) && !errors.As(err, &uncontained) {
 		return nil, err
 	}
-	return &loop.TurnResult{Class: record.ClassPermanent, Code: "ENGINE_UNAVAILABLE", Message: a.bounded(err.Error())}, nil
+	return &loop.TurnResult{Class: record.ClassPermanent, Code: convergence.FailEngineUnavailable, Message: a.bounded(err.Error())}, nil
 }
 
 // open makes the scratch folder and the workspace.

@@ -14,7 +14,9 @@ import (
 
 	"conclave/activities"
 	"conclave/config"
+	"conclave/internal/convergence"
 	"conclave/internal/host"
+	"conclave/internal/loop"
 	"conclave/internal/record"
 	"conclave/internal/runindex"
 	"conclave/internal/store"
@@ -242,7 +244,7 @@ func (c *carriage) finalRecord(end host.End) record.Run {
 // broken explains a run that this process cannot follow any more.
 func (c *carriage) broken(err error) error {
 	var refused *temporal.ApplicationError
-	if errors.As(err, &refused) && (refused.Type() == "STORED_GRAPH_MISMATCH" || refused.Type() == "INVALID_DEFINITION") {
+	if errors.As(err, &refused) && (refused.Type() == loop.CodeMismatch || refused.Type() == convergence.CodeInvalidDefinition) {
 		return usage("start a new run, or use the version that began this one", "run %s: %s", c.entry.RunID, refused.Message())
 	}
 	return &fault{code: exitStep, what: "run " + c.entry.RunID + ": " + err.Error(),

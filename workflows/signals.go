@@ -7,6 +7,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"conclave/internal/convergence"
 	"conclave/internal/loop"
 )
 
@@ -133,22 +134,22 @@ func failure(ctx workflow.Context, err error) *loop.Failure {
 	var application *temporal.ApplicationError
 	switch {
 	case ctx.Err() != nil, errors.As(err, &canceled):
-		return &loop.Failure{Code: "ABORTED", Message: "interrupted"}
+		return &loop.Failure{Code: convergence.FailAborted, Message: "interrupted"}
 	case errors.As(err, &timeout):
-		return &loop.Failure{Code: "TIMEOUT", Message: "timed out: " + timeout.Message()}
+		return &loop.Failure{Code: convergence.FailTimeout, Message: "timed out: " + timeout.Message()}
 	case errors.As(err, &application):
 		return &loop.Failure{Code: application.Type(), Message: application.Message()}
 	default:
-		return &loop.Failure{Code: "EFFECT_FAILED", Message: err.Error()}
+		return &loop.Failure{Code: convergence.FailEffect, Message: err.Error()}
 	}
 }
 
 // refuse fails the workflow for good: this code cannot run the input.
 func refuse(err error) error {
 	var mismatch *loop.MismatchError
-	kind := "INVALID_DEFINITION"
+	kind := convergence.CodeInvalidDefinition
 	if errors.As(err, &mismatch) {
-		kind = "STORED_GRAPH_MISMATCH"
+		kind = loop.CodeMismatch
 	}
 	return temporal.NewNonRetryableApplicationError(err.Error(), kind, err)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"conclave/internal/record"
 )
 
 // lines feeds a parser with lines of its stream and returns the outcome of an end.
@@ -156,7 +158,7 @@ func TestCodexSessionFile(t *testing.T) {
 		return o.Reported
 	}
 	none := Target{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: DefaultModel}
-	require.Equal(t, &Reported{none, SourceAdapter}, outcome(none), "no file")
+	require.Equal(t, &Reported{none, record.SourceAdapter}, outcome(none), "no file")
 
 	meta := `{"type":"session_meta","payload":{"model_provider":"fake","base_instructions":"` + strings.Repeat("x", 200_000) + `"}}` + "\n"
 	context := func(model string) string { return `{"type":"turn_context","payload":{"model":"` + model + `"}}` + "\n" }
@@ -173,18 +175,18 @@ func TestCodexSessionFile(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		r := outcome(none)
 		require.Equal(t, want, r.Provider+"/"+r.ModelFamily+"/"+r.Model)
-		require.Equal(t, map[bool]string{true: SourceAdapter, false: SourceSessionFile}[r.Model == DefaultModel], r.Source)
+		require.Equal(t, map[bool]string{true: record.SourceAdapter, false: record.SourceSessionFile}[r.Model == DefaultModel], r.Source)
 	}
 
 	// What the program's tools may have put there is not followed, waited for or believed.
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, unix.Mkfifo(path, 0o600))
-	require.Equal(t, SourceAdapter, outcome(none).Source)
+	require.Equal(t, record.SourceAdapter, outcome(none).Source)
 	require.NoError(t, os.Remove(path))
 	other := filepath.Join(t.TempDir(), "other")
 	require.NoError(t, os.WriteFile(other, []byte(context("gpt-5.5")), 0o600))
 	require.NoError(t, os.Symlink(other, path))
-	require.Equal(t, SourceAdapter, outcome(none).Source)
+	require.Equal(t, record.SourceAdapter, outcome(none).Source)
 	require.Empty(t, codexSessionDir([]string{"CODEX_HOME=relative"}))
 	require.Equal(t, "/c/sessions", codexSessionDir([]string{"HOME=/h", "CODEX_HOME=/c"}))
 	require.Equal(t, "/h/.codex/sessions", codexSessionDir([]string{"HOME=/h"}))

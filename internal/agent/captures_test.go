@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"conclave/internal/record"
 )
 
 // captureTime is the clock of the tests, in the zone in which the captures were made.
@@ -263,7 +265,7 @@ func TestSessionsAndModelsAreKnownFromTheFirstEvent(t *testing.T) {
 		require.Equal(t, EventStart, events[0].Kind)
 		require.NotEmpty(t, events[0].Session)
 		o := p.Outcome(ProcessEnd{Cause: "timeout"})
-		require.Equal(t, SourcePinned, o.Reported.Source)
+		require.Equal(t, record.SourcePinned, o.Reported.Source)
 		require.Equal(t, events[0].Session, o.Session)
 
 		p = newParser(t, adapter)

@@ -158,7 +158,7 @@ func (p *codexParser) reported(end ProcessEnd) *Reported {
 		return reported(p.target, "")
 	}
 	r := reported(p.target, model)
-	r.Source, r.Provider = SourceSessionFile, firstText(r.Provider, provider)
+	r.Source, r.Provider = record.SourceSessionFile, firstText(r.Provider, provider)
 	return r
 }
 

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"conclave/internal/convergence"
 	"conclave/internal/record"
 )
 
@@ -85,7 +86,7 @@ func (p *commandParser) Outcome(end ProcessEnd) Outcome {
 		o.Final, p.tooLarge = end.LastMessage, len(end.LastMessage) > commandMost
 	}
 	if end.Cause != "" && end.Cause != "start-failed" {
-		o.Reported = &Reported{Identity: p.target, Source: SourceAdapter}
+		o.Reported = &Reported{Identity: p.target, Source: record.SourceAdapter}
 	}
 	f, ours := oursFirst(end, "", "")
 	switch {
@@ -95,7 +96,7 @@ func (p *commandParser) Outcome(end ProcessEnd) Outcome {
 		died(end, networkSignatures, time.Now()).apply(&o)
 	case p.tooLarge:
 		failure{class: record.ClassMalformed, text: fmt.Sprintf("the final message is longer than %d bytes", commandMost)}.apply(&o)
-		o.Code = CodeTooLarge
+		o.Code = convergence.FailResultTooLarge
 	case len(bytes.TrimSpace(o.Final)) == 0:
 		failure{class: record.ClassMalformed, text: "the final message is empty"}.apply(&o)
 	default:

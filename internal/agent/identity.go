@@ -2,6 +2,8 @@ package agent
 
 import (
 	"strings"
+
+	"conclave/internal/record"
 )
 
 // Family says whose model a name means.
@@ -120,17 +122,17 @@ func overlay(id, over Identity) Identity {
 
 // reported is what a program's session tells: its target, with the served model where the stream has it.
 func reported(t Target, served string) *Reported {
-	r := &Reported{Identity: t, Source: SourcePinned}
+	r := &Reported{Identity: t, Source: record.SourcePinned}
 	switch {
 	case served != "":
-		r.Source, r.Model = SourceServed, served
+		r.Source, r.Model = record.SourceServed, served
 		// A name that the table does not know says nothing against the target's provider and family; one of the same
 		// family says nothing against a provider that the configuration names (a cloud's gateway).
 		if f, ok := familyOf(served, nil); ok && f.Family != t.ModelFamily {
 			r.Provider, r.ModelFamily = f.Provider, f.Family
 		}
 	case t.Model == "" || t.Model == DefaultModel:
-		r.Source = SourceAdapter
+		r.Source = record.SourceAdapter
 	}
 	return r
 }

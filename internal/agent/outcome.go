@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"conclave/internal/convergence"
 	"conclave/internal/process"
 	"conclave/internal/record"
 )
@@ -45,15 +46,15 @@ func (f failure) code() string {
 	case record.ClassOK:
 		return ""
 	case record.ClassPermanent:
-		return CodeUnavailable
+		return convergence.FailEngineUnavailable
 	case record.ClassTimeout:
-		return CodeTimeout
+		return convergence.FailTimeout
 	case record.ClassAborted:
-		return CodeAborted
+		return convergence.FailAborted
 	case record.ClassTransient, record.ClassQuota:
-		return CodeEffect
+		return convergence.FailEffect
 	}
-	return CodeMalformed
+	return convergence.FailResultInvalid
 }
 
 // apply writes a failure into an outcome. What the turn said is in the transcript; it is no answer.
@@ -61,7 +62,7 @@ func (f failure) apply(o *Outcome) {
 	o.Class, o.Code, o.Message, o.RetryAfter = f.class, f.code(), short(f.text, messageLimit), f.retryAfter
 	o.Final, o.Structured = nil, nil
 	if f.class == record.ClassOK || f.class == "" {
-		o.Class, o.Code = record.ClassMalformed, CodeMalformed // a failure is never ok, whatever a table says
+		o.Class, o.Code = record.ClassMalformed, convergence.FailResultInvalid // a failure is never ok, whatever a table says
 	}
 }
 

@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"conclave/internal/convergence"
+	"conclave/internal/record"
 )
 
 // A review may speak of limits and errors as it likes: prose is no error channel.
@@ -37,7 +40,7 @@ func TestProseIsNoErrorChannel(t *testing.T) {
 		feed(p, []byte(strings.Join(lines[:len(lines)-2], "")))
 		o = p.Outcome(ProcessEnd{Cause: "exited", Code: 0})
 		require.Equal(t, malformed, o.Class, o.Message)
-		require.Equal(t, CodeMalformed, o.Code)
+		require.Equal(t, convergence.FailResultInvalid, o.Code)
 	}
 }
 
@@ -140,7 +143,7 @@ func TestServedModelDecidesTheFamily(t *testing.T) {
 `))
 	r := p.Outcome(ProcessEnd{Cause: "timeout"}).Reported
 	require.Equal(t, Identity{"claude", "zhipu", "glm", "glm-4.6"}, r.Identity)
-	require.Equal(t, SourceServed, r.Source)
+	require.Equal(t, record.SourceServed, r.Source)
 }
 
 func TestAConfiguredProviderServesItsFamily(t *testing.T) {

@@ -78,7 +78,7 @@ func (p *stubParser) Line(line []byte) []Event {
 func (p *stubParser) Outcome(end ProcessEnd) Outcome {
 	o := Outcome{TerminalEvent: p.ended}
 	if p.started {
-		o.Reported = &Reported{Identity: p.target, Source: SourceAdapter}
+		o.Reported = &Reported{Identity: p.target, Source: record.SourceAdapter}
 	}
 	f, ours := oursFirst(end, "", "")
 	switch {

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"conclave/internal/convergence"
 	"conclave/internal/process"
+	"conclave/internal/record"
 )
 
 func TestMain(m *testing.M) {
@@ -89,7 +91,7 @@ exit 1
 	require.Equal(t, ok, o.Class, o.Message)
 	require.Equal(t, "conclave role=review in "+filepath.Base(spec.Workspace), string(o.Final))
 	require.Equal(t, "s1", o.Session)
-	require.Equal(t, Reported{Identity{"claude", "anthropic", "claude", "claude-x"}, SourceServed}, *o.Reported)
+	require.Equal(t, Reported{Identity{"claude", "anthropic", "claude", "claude-x"}, record.SourceServed}, *o.Reported)
 	require.Len(t, o.Notes, 1)
 	require.Equal(t, "Read a.go", events[2].Action())
 }
@@ -106,7 +108,7 @@ echo '{"type":"turn.completed","usage":{"input_tokens":7,"output_tokens":3}}'
 	require.Equal(t, ok, o.Class, o.Message)
 	require.Equal(t, "the prompt\nVERDICT: PASS\n", string(o.Final))
 	require.Equal(t, int64(7), o.Usage.InputTokens)
-	require.Equal(t, SourcePinned, o.Reported.Source)
+	require.Equal(t, record.SourcePinned, o.Reported.Source)
 }
 
 func TestAFatalRetryStopsTheTurnAtOnce(t *testing.T) {
@@ -117,7 +119,7 @@ func TestAFatalRetryStopsTheTurnAtOnce(t *testing.T) {
 		began := time.Now()
 		o, _ := turn(t, scripted(t, adapter, "echo '"+line+"'\nexec sleep 300\n"), newTurn(t, adapter, ""), time.Minute)
 		require.Equal(t, permanent, o.Class, o.Message)
-		require.Equal(t, CodeUnavailable, o.Code)
+		require.Equal(t, convergence.FailEngineUnavailable, o.Code)
 		require.Contains(t, o.Message, "401")
 		require.Less(t, time.Since(began), 30*time.Second)
 	}
@@ -129,15 +131,15 @@ func TestScriptedFailures(t *testing.T) {
 		class           Class
 		code, message   string
 	}{
-		{"claude", "exit 3\n", malformed, CodeMalformed, "exit code 3"},
-		{"claude", "echo broken >&2; exit 3\n", malformed, CodeMalformed, "broken"},
-		{"claude", "exit 0\n", malformed, CodeMalformed, "exit code 0"},
-		{"claude", "echo \"error: unknown option '--x'\" >&2; exit 1\n", permanent, CodeUnavailable, "unknown option"},
-		{"codex", "kill -KILL $$\n", transient, CodeEffect, "SIGKILL"},
-		{"codex", "echo hi; sleep 300\n", timeout, CodeTimeout, "timed out after 1s"},
-		{"mine", "exit 0\n", malformed, CodeMalformed, "empty"},
-		{"mine", "echo answer; exit 2\n", malformed, CodeMalformed, "exit code 2"},
-		{"mine", "head -c 9000000 /dev/zero | tr '\\0' 'x' | fold -w 1000\n", malformed, CodeTooLarge, "longer than"},
+		{"claude", "exit 3\n", malformed, convergence.FailResultInvalid, "exit code 3"},
+		{"claude", "echo broken >&2; exit 3\n", malformed, convergence.FailResultInvalid, "broken"},
+		{"claude", "exit 0\n", malformed, convergence.FailResultInvalid, "exit code 0"},
+		{"claude", "echo \"error: unknown option '--x'\" >&2; exit 1\n", permanent, convergence.FailEngineUnavailable, "unknown option"},
+		{"codex", "kill -KILL $$\n", transient, convergence.FailEffect, "SIGKILL"},
+		{"codex", "echo hi; sleep 300\n", timeout, convergence.FailTimeout, "timed out after 1s"},
+		{"mine", "exit 0\n", malformed, convergence.FailResultInvalid, "empty"},
+		{"mine", "echo answer; exit 2\n", malformed, convergence.FailResultInvalid, "exit code 2"},
+		{"mine", "head -c 9000000 /dev/zero | tr '\\0' 'x' | fold -w 1000\n", malformed, convergence.FailResultTooLarge, "longer than"},
 	} {
 		t.Run(c.adapter+" "+short(c.script, 30), func(t *testing.T) {
 			s := scripted(t, c.adapter, c.script)
@@ -163,7 +165,7 @@ func TestACommand(t *testing.T) {
 	o, events := turn(t, s, spec, time.Minute)
 	require.Equal(t, ok, o.Class, o.Message)
 	require.Equal(t, "review writing m\nhello\n", string(o.Final))
-	require.Equal(t, Reported{spec.Target, SourceAdapter}, *o.Reported)
+	require.Equal(t, Reported{spec.Target, record.SourceAdapter}, *o.Reported)
 	require.Len(t, events, 2)
 	require.False(t, o.Usage.Known)
 

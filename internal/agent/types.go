@@ -21,18 +21,10 @@ type Target = Identity
 // DefaultModel stands for the model that a program chooses itself.
 const DefaultModel = "default"
 
-// The sources of a reported identity, from the strongest to the weakest.
-const (
-	SourceServed      = "served"       // the server's own word, from the stream
-	SourceSessionFile = "session-file" // the program's session file
-	SourcePinned      = "pinned"       // the requested model, which the program accepted
-	SourceAdapter     = "adapter"      // only the adapter's table; the model is not known
-)
-
 // Reported is the identity of the engine that worked, and how it is known.
 type Reported struct {
 	Identity
-	Source string `json:"source"`
+	Source string `json:"source"` // record.SourceServed, ...
 }
 
 // Usage is what a turn consumed as its engine reported it. Known is false where it reported nothing: unknown is not zero.
@@ -54,16 +46,6 @@ func (u Usage) Record() *record.Usage {
 
 // Class is the outcome class of design section 7.
 type Class = record.Class
-
-// Failure codes of the convergence form that an outcome can carry.
-const (
-	CodeMalformed   = "RESULT_INVALID"
-	CodeTooLarge    = "RESULT_TOO_LARGE"
-	CodeUnavailable = "ENGINE_UNAVAILABLE"
-	CodeEffect      = "EFFECT_FAILED"
-	CodeTimeout     = "TIMEOUT"
-	CodeAborted     = "ABORTED"
-)
 
 // TurnSpec is one call of an engine.
 type TurnSpec struct {
@@ -121,7 +103,7 @@ type ProcessEnd struct {
 // Outcome is what became of a turn.
 type Outcome struct {
 	Class         Class
-	Code          string // the form's code; "" when Class is ok
+	Code          string // a failure code of the form (convergence.FailTimeout, ...); "" when Class is ok
 	Message       string // at most 1 KiB, no control characters
 	Final         []byte // the final message
 	Structured    []byte // structured output (JSON) where the program has such a channel

@@ -32,10 +32,15 @@ const (
 	EventRefuted   = "finding-refuted"   // {finding, position}
 )
 
-// Codes of a node-failed event that the machine treats apart from the rest.
+// Codes of a node-failed event, as far as our host gives them. The machine treats the first two apart from the rest.
 const (
-	FailAborted           = "ABORTED"
-	FailEngineUnavailable = "ENGINE_UNAVAILABLE"
+	FailAborted            = "ABORTED"
+	FailEngineUnavailable  = "ENGINE_UNAVAILABLE"
+	FailTimeout            = "TIMEOUT"
+	FailEffect             = "EFFECT_FAILED" // trouble of the host's own, or of the way to the engine
+	FailResultInvalid      = "RESULT_INVALID"
+	FailResultTooLarge     = "RESULT_TOO_LARGE"
+	FailWorkspaceViolation = "WORKSPACE_VIOLATION"
 )
 
 // Event is one recorded fact. Version is at least 1.

@@ -226,7 +226,7 @@ func (w *world) end(p place) Event {
 	case dice < 80:
 		return NewEvent(EventCompleted, with(base, fields{"result": w.result(p)}))
 	case dice < 90:
-		return NewEvent(EventFailed, with(base, fields{"code": oneOf(w.t, "code", "TIMEOUT", "RESULT_INVALID", FailEngineUnavailable, FailAborted, "WORKSPACE_VIOLATION")}))
+		return NewEvent(EventFailed, with(base, fields{"code": oneOf(w.t, "code", FailTimeout, FailResultInvalid, FailEngineUnavailable, FailAborted, FailWorkspaceViolation)}))
 	case dice < 93:
 		return NewEvent(EventPaused, with(base, fields{"reason": "x", "request": nil}))
 	case dice < 96 && len(p.findings) > 0:
@@ -365,7 +365,7 @@ func (w *world) hostileEvent() Event {
 	}
 	e := NewEvent(oneOf(w.t, "type", hostileTypes...), fields{
 		"nodeId": id, "position": position, "seatId": id, "reason": "x", "sequence": rapid.IntRange(0, 2).Draw(w.t, "sequence"),
-		"effective": w.identity(id), "code": oneOf(w.t, "code", FailAborted, FailEngineUnavailable, "TIMEOUT"),
+		"effective": w.identity(id), "code": oneOf(w.t, "code", FailAborted, FailEngineUnavailable, FailTimeout),
 		"finding": oneOf(w.t, "finding", "F1", "F2", "SIZE"), "subject": oneOf(w.t, "subject", "SIZE", "F1"),
 		"decision": oneOf(w.t, "decision", "stand", "fix", "person"), "result": with(w.answer(place{nodeID: "A"}), fields{"gateMet": true, "changed": true}),
 	})

@@ -157,7 +157,7 @@ func (f *fold) turnDone(i int, t TurnState, result value) {
 		if word := result.get("confirmed"); word.isBool() {
 			f.confirmed(i, t, word.isTrue())
 		} else {
-			f.turnFailed(i, t, "RESULT_INVALID")
+			f.turnFailed(i, t, FailResultInvalid)
 		}
 	case turnArbitrate:
 		for _, item := range result.get("rulings").items() {
@@ -250,7 +250,7 @@ func (f *fold) finalDone(i int, t TurnState, result value) {
 		f.report(Raiser{Seat: finalSeat, ModelFamily: rec.ModelFamily}, rec.Findings, rechecks{})
 	}
 	if !rec.Answered || f.m.Lane(t.NodeID).ID != "" && f.byWriter(t) {
-		f.turnFailed(i, t, "RESULT_INVALID")
+		f.turnFailed(i, t, FailResultInvalid)
 		return
 	}
 	f.endTurn(i)

@@ -107,9 +107,9 @@ func statusOf(class record.Class) record.StepStatus {
 
 func classOf(code string) record.Class {
 	switch code {
-	case "ABORTED":
+	case convergence.FailAborted:
 		return record.ClassAborted
-	case "TIMEOUT":
+	case convergence.FailTimeout:
 		return record.ClassTimeout
 	default:
 		return record.ClassPermanent
@@ -121,5 +121,5 @@ func codeOf(result TurnResult) string {
 	if result.Code != "" {
 		return result.Code
 	}
-	return "EFFECT_FAILED"
+	return convergence.FailEffect
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"conclave/internal/convergence"
 	"conclave/internal/record"
 )
 
@@ -25,7 +26,7 @@ func (o Outcome) orFailure(kind Kind) Outcome {
 	missing := kind == CallPrepare && o.Prepared == nil || kind == CallTurn && o.Turn == nil ||
 		kind == CallVerify && o.Verify == nil || kind == CallLand && o.Landed == nil
 	if missing && o.Failure == nil {
-		o.Failure = &Failure{Code: "EFFECT_FAILED", Message: "the activity ended without a result"}
+		o.Failure = &Failure{Code: convergence.FailEffect, Message: "the activity ended without a result"}
 	}
 	return o
 }
@@ -66,7 +67,7 @@ func (p *Progress) Done(call Call, out Outcome, now time.Time) *Again {
 }
 
 func (p *Progress) prepareDone(out Outcome) {
-	if out.Failure != nil && out.Failure.Code == "ABORTED" {
+	if out.Failure != nil && out.Failure.Code == convergence.FailAborted {
 		return // Next waits, or ends a cancelled run
 	}
 	if out.Failure != nil {

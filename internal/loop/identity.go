@@ -4,12 +4,9 @@ import (
 	"cmp"
 	"fmt"
 
+	"conclave/internal/convergence"
 	"conclave/internal/record"
 )
-
-// sourceServed is how a model is known that the provider itself reported. A
-// program's session file or its flags only say which model was asked for.
-const sourceServed = "served"
 
 // checkIdentity takes the answer of a reading turn for none whose model only
 // the program's configuration vouches for, where review.identity is served.
@@ -21,9 +18,9 @@ func (p *Progress) checkIdentity(call Call, result *TurnResult) {
 	if result.Reported != nil {
 		source = cmp.Or(result.Reported.Source, source)
 	}
-	if source == sourceServed {
+	if source == record.SourceServed {
 		return
 	}
-	result.Class, result.Code = record.ClassMalformed, "RESULT_INVALID"
+	result.Class, result.Code = record.ClassMalformed, convergence.FailResultInvalid
 	result.Message = fmt.Sprintf("the answer does not count: review.identity is served, and the model of %s is known by %s only; use an agent that reports its model, or set review.identity to any", call.Turn.Target.Adapter, source)
 }

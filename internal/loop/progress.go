@@ -90,12 +90,15 @@ type Progress struct {
 	machine *convergence.Machine
 }
 
-// MismatchError says that a stored run was made by other code (STORED_GRAPH_MISMATCH).
+// CodeMismatch names a MismatchError where it crosses a process.
+const CodeMismatch = "STORED_GRAPH_MISMATCH"
+
+// MismatchError says that a stored run was made by other code.
 type MismatchError struct{ What, Stored, Ours string }
 
 // Error implements error.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("STORED_GRAPH_MISMATCH: the run was stored with %s %s, this code has %s; start a new run, or finish this one with the version that began it", e.What, e.Stored, e.Ours)
+	return fmt.Sprintf("%s: the run was stored with %s %s, this code has %s; start a new run, or finish this one with the version that began it", CodeMismatch, e.What, e.Stored, e.Ours)
 }
 
 // New compiles the run's definition and starts, or continues, its progress.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"conclave/internal/agent"
 	"conclave/internal/fakemodel"
 	"conclave/internal/record"
 )
@@ -77,10 +76,10 @@ func TestServedModelsAreRecorded(t *testing.T) {
 			noted(row{e.name, "another model answers: " + p.Reported.Model + " by " + p.Reported.Source, string(p.Class), p.Message, p.took.Seconds()})
 			if served[e.name] != "" {
 				require.Equal(t, answered, p.Reported.Model)
-				require.Equal(t, agent.SourceServed, p.Reported.Source)
+				require.Equal(t, record.SourceServed, p.Reported.Source)
 			} else {
 				require.Equal(t, e.model, p.Reported.Model)
-				require.NotEqual(t, agent.SourceServed, p.Reported.Source, "this program does not say whose answer it was")
+				require.NotEqual(t, record.SourceServed, p.Reported.Source, "this program does not say whose answer it was")
 			}
 			require.EqualValues(t, 1000, p.Usage.InputTokens)
 			require.EqualValues(t, 50, p.Usage.OutputTokens)

@@ -184,9 +184,17 @@ type Engine struct {
 	Provider    string `json:"provider"`
 	ModelFamily string `json:"modelFamily"`
 	Model       string `json:"model"`
-	// Source says how the identity is known: served, session-file, pinned or adapter. Empty for a requested one.
+	// Source says how the identity is known (SourceServed, ...). Empty for a requested one.
 	Source string `json:"source,omitempty"`
 }
+
+// How a reported identity is known, from the strongest to the weakest.
+const (
+	SourceServed      = "served"       // the provider's own word, from the stream
+	SourceSessionFile = "session-file" // the program's session file
+	SourcePinned      = "pinned"       // the requested model, which the program accepted
+	SourceAdapter     = "adapter"      // only the adapter's table; the model is not known
+)
 
 // Identity is what was asked for and what reported itself; Reported is nil when it is unknown.
 type Identity struct {
