@@ -3,6 +3,8 @@ package activities
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 
 	"conclave/internal/gitrepo"
@@ -15,13 +17,15 @@ type code struct {
 	repo    *gitrepo.RunRepo
 	commits []string
 	files   map[string][][][]byte
+	// digests tell the snapshot's files.
+	digests map[string]string
 	// err is trouble with git; a place is then taken for missing.
 	err error
 }
 
 func (t *turn) code(ctx context.Context) *code {
 	return &code{
-		ctx: ctx, repo: t.space.repo, commits: []string{t.req.From.Commit, t.req.Base.Commit, t.since()}, files: map[string][][][]byte{},
+		ctx: ctx, repo: t.space.repo, commits: []string{t.req.From.Commit, t.req.Base.Commit, t.since()}, files: map[string][][][]byte{}, digests: map[string]string{},
 	}
 }
 
@@ -45,6 +49,16 @@ func (c *code) line(path string, line int) string {
 	return ""
 }
 
+// digestBytes of a digest tell the versions of one file in one run from each other.
+const digestBytes = 8
+
+// content tells the snapshot's version of a path from every other one; "" where it has none.
+func (c *code) content(path string) string {
+	path = clean(path)
+	c.versions(path)
+	return c.digests[path]
+}
+
 // versions are the lines of a path in the commits that hold it.
 func (c *code) versions(path string) [][][]byte {
 	if found, ok := c.files[path]; ok {
@@ -61,6 +75,10 @@ func (c *code) versions(path string) [][][]byte {
 			c.err = err
 		case ok:
 			found = append(found, linesOf(content))
+			if i == 0 {
+				digest := sha256.Sum256(content)
+				c.digests[path] = hex.EncodeToString(digest[:digestBytes])
+			}
 		}
 	}
 	c.files[path] = found

@@ -134,6 +134,23 @@ func TestAnAnchorOfADeletedLineIsTheBases(t *testing.T) {
 	require.Equal(t, record.ClassOK, out.Class, out.Message)
 	require.Equal(t, review.Anchor("package calc"), out.Findings[0].Anchor)
 	require.False(t, out.Findings[0].Outside, "a review has no outside")
+	require.Empty(t, out.Findings[0].File, "the change has no such file")
+}
+
+// A claim that was refuted is judged anew once its file is another one, so a finding says which one was read.
+func TestAFindingSaysWhichContentOfItsFileWasRead(t *testing.T) {
+	l, draft, repair := fixed(t)
+	read := func(step string, tree loop.Snapshot, path string) string {
+		l.says(answer("block", map[string]any{"reviewed": []string{"calc.go", "notes.txt"}, "findings": []any{finding("high", "it overflows", path, 1)}}))
+		out := do[loop.TurnResult](l, l.acts.RunTurn, l.reading(step, "review", tree))
+		require.Equal(t, record.ClassOK, out.Class, out.Message)
+		require.NotEmpty(t, out.Findings[0].File)
+		return out.Findings[0].File
+	}
+	before := read("03", draft, "calc.go")
+	require.NotEqual(t, before, read("04", repair, "calc.go"), "the repair changed it")
+	require.Equal(t, before, read("05", draft, "calc.go"))
+	require.Equal(t, read("06", draft, "notes.txt"), read("07", repair, "notes.txt"), "the repair did not touch it")
 }
 
 func TestWhatAConfirmerSays(t *testing.T) {

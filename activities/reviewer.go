@@ -83,6 +83,7 @@ func (t *turn) takeFindings(ctx context.Context, result *loop.TurnResult, answer
 		}
 		if len(f.Evidence) > 0 {
 			out.Anchor = clip(t.secrets.String(review.Anchor(code.line(f.Evidence[0].Path, f.Evidence[0].Line))), anchorLimit)
+			out.File = code.content(f.Evidence[0].Path)
 		}
 		out.Outside = fix != nil && !touches(fix, f)
 		*out = small(*out)

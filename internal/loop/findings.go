@@ -146,7 +146,7 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 		}
 		id, _ := p.Ledger.RaiseWhere(review.Raised{
 			Severity: severity, Kind: kind, Title: clip(f.Title, titleBytes), Claim: clip(f.Claim, claimBytes),
-			Anchor: f.Anchor, Places: places(f.Evidence), Text: textOf(f, result),
+			Anchor: f.Anchor, File: f.File, Places: places(f.Evidence), Text: textOf(f, result),
 		}, by, p.mergesWith(call, severity))
 		if entry, ok := p.Ledger.Entry(id); ok {
 			p.shorten(entry)
@@ -161,19 +161,33 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 
 // mergesWith says which known findings one that was raised may be. What was refuted or ruled swallows whatever merges
 // with it, and in the final review so does what was addressed: that takes the same claim about the same line of code.
+// An engine's word that a claim is wrong, or settled, is one about the code that it read: after a change a claim about
+// that file is judged anew, and so is what a later repair may have broken again. A ruling holds for the line.
 // What was only logged was never judged, so a final review that calls it high raises it anew.
 func (p *Progress) mergesWith(call Call, severity string) func(id string) review.Merge {
-	final := call.Turn.Seat == finalSeat
+	final, high := call.Turn.Seat == finalSeat, severity == convergence.SeverityHigh
 	return func(id string) review.Merge {
 		switch st := p.findingState(id).Status; {
-		case st == convergence.FindingRefuted, st == convergence.FindingRuled, final && st == convergence.FindingAddressed, p.ruledAhead(id):
+		case st == convergence.FindingRuled, p.ruledAhead(id):
 			return review.MergeSame
-		case final && st == convergence.FindingLogged && severity == convergence.SeverityHigh:
+		case st == convergence.FindingRefuted && p.changedSince(id):
+			return review.MergeSameFile
+		case st == convergence.FindingRefuted:
+			return review.MergeSame
+		case final && high && st == convergence.FindingAddressed && p.changedSince(id), final && high && st == convergence.FindingLogged:
 			return review.MergeNever
+		case final && st == convergence.FindingAddressed:
+			return review.MergeSame
 		}
 		return review.MergeAlike
 	}
 }
+
+// changedSince reports whether the tree is another one than when a finding was settled. Where nobody knows, it is.
+func (p *Progress) changedSince(id string) bool { return p.Settled[id] != p.Latest.Tree }
+
+// settled remembers on which tree a finding was refuted or found addressed.
+func (p *Progress) settled(id string) { p.Settled[id] = p.Latest.Tree }
 
 // ruledAhead says that a ruling on a finding waits for its question: it is about what was known of it then.
 func (p *Progress) ruledAhead(id string) bool {
@@ -234,6 +248,7 @@ func (p *Progress) findingState(id string) convergence.FindingState {
 func (p *Progress) tellSettled(before []standing, where string) {
 	for _, was := range before {
 		if st := p.findingState(was.id); st.Status != was.status && st.Status == convergence.FindingAddressed {
+			p.settled(was.id)
 			p.tell(was.id, "%s: addressed, says everyone who answers for it", where)
 		}
 	}

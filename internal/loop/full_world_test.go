@@ -60,7 +60,7 @@ func problem(severity, title string) loop.Finding {
 	raw, _ := json.Marshal(map[string]string{"title": title, "whole": "the whole text of " + title})
 	return loop.Finding{
 		Severity: severity, Kind: "patch", Title: title, Claim: title + ", says the reviewer", Anchor: "x := load(" + artifact.Of([]byte(title)).Digest[7:19] + ")",
-		Text: artifact.Of(raw), Evidence: []record.Place{{Path: strings.ReplaceAll(title, " ", "_") + ".go", Line: 7}},
+		File: "as it was", Text: artifact.Of(raw), Evidence: []record.Place{{Path: strings.ReplaceAll(title, " ", "_") + ".go", Line: 7}},
 	}
 }
 

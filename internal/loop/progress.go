@@ -32,6 +32,8 @@ type Carry struct {
 	Ledger review.Ledger `json:"ledger,omitzero"`
 	// Confirmations says who confirmed a finding, by its id.
 	Confirmations map[string]confirmation `json:"confirmations,omitempty"`
+	// Settled names the tree on which a finding was refuted or found addressed, by its id.
+	Settled map[string]string `json:"settled,omitempty"`
 	// Writer is the session that wrote the newest snapshot, nil when there is none to go on with.
 	Writer *writerSession `json:"writer,omitempty"`
 	// Judged is the snapshot that each seat judged last: where a recheck's diff starts.
@@ -141,6 +143,9 @@ func (p *Progress) makeMaps() {
 	}
 	if p.Confirmations == nil {
 		p.Confirmations = map[string]confirmation{}
+	}
+	if p.Settled == nil {
+		p.Settled = map[string]string{}
 	}
 	if p.Judged == nil {
 		p.Judged = map[string]Snapshot{}

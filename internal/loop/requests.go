@@ -255,6 +255,8 @@ type Said struct {
 type Finding struct {
 	// Anchor is the line of code that the first place points at, as package review normalises it.
 	Anchor string `json:"anchor,omitempty"`
+	// File tells the content of the file at the first place from every other content of it.
+	File string `json:"file,omitempty"`
 	// Text is the whole finding as JSON.
 	Text artifact.Ref `json:"text,omitzero"`
 	// Outside says that a recheck raised it and that none of its places lies in the fix diff: it is logged and opens no round.

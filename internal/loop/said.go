@@ -40,6 +40,7 @@ func (p *Progress) tellConfirmed(call Call, before convergence.FindingState, rea
 	switch {
 	case p.findingState(id).Status == convergence.FindingRefuted:
 		what, proof = "refuted by "+who, confirmation{}
+		p.settled(id)
 	case refuted:
 		what, proof = who+" would refute it, which a writer's engine, or an unknown one, may not", confirmation{Proof: proofUnconfirmable}
 	case call.Turn.Rebuttal:

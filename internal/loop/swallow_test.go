@@ -86,7 +86,7 @@ func TestTheFinalReviewCallsALoggedFindingHigh(t *testing.T) {
 	w.checkReplay(in)
 }
 
-// What everybody found addressed stays so in the final review, where the line is still the same.
+// What everybody found addressed stays so in the final review, where nothing has changed since.
 func TestTheFinalReviewDoesNotReopenWhatWasAddressed(t *testing.T) {
 	in := fullInput(6, "", "codex", "gemini")
 	w := newFullWorld(t, in)
@@ -119,4 +119,88 @@ func TestARulingThatIsKeptTakesInNothingNew(t *testing.T) {
 	require.Equal(t, "ruled", w.finding("F1").Disposition)
 	require.Equal(t, "confirmed", w.finding("F2").Disposition)
 	require.Equal(t, "F2", w.record().Questions[0].Subject)
+}
+
+// Row 47 the other way round: what a claim was refuted with may be what a repair takes away. The line that it names
+// need not change for that.
+func TestARefutedClaimIsJudgedAnewOnceItsFileChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		file     string
+		findings int
+	}{
+		"its file changed":     {"without its guard", 3},
+		"another file changed": {"as it was", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := fullInput(6, "", "codex", "gemini")
+			w := newFullWorld(t, in)
+			guarded := query(10, `rows := db.Query("select * from users where role=" + role)`)
+			guarded.File = "as it was"
+			w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, guarded, problem("high", "missing error check")) }
+			w.answers["confirm"] = func(c loop.Call) loop.Outcome { return confirms(c, c.Turn.Findings[0] != "F1") }
+			w.answers["recheck gemini"] = func(call loop.Call) loop.Outcome {
+				if call.Turn.Iteration > 2 {
+					return says(call, rechecks(call, "addressed"))
+				}
+				again := guarded
+				again.File = c.file
+				return says(call, rechecks(call, "addressed"), again)
+			}
+			require.Equal(t, loop.CallFinish, w.run())
+			require.Equal(t, record.Converged, w.record().Stop)
+			require.Len(t, w.record().Findings, c.findings)
+			require.Equal(t, "refuted", w.finding("F1").Disposition)
+			require.Equal(t, c.findings-1, w.count("repair"))
+			if c.findings > 2 {
+				require.Equal(t, "addressed", w.finding("F3").Disposition)
+			}
+			w.checkProjection()
+			w.checkReplay(in)
+		})
+	}
+}
+
+// The final review itself must not lose it either, and a change of the tree alone does not make it new.
+func TestTheFinalReviewRaisesARefutedClaimAnewOnceItsFileChanged(t *testing.T) {
+	for file, findings := range map[string]int{"without its guard": 3, "as it was": 2} {
+		t.Run(file, func(t *testing.T) {
+			in := fullInput(6, "", "codex", "gemini")
+			w := newFullWorld(t, in)
+			guarded := problem("high", "off by one")
+			w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, guarded, problem("high", "missing error check")) }
+			w.answers["confirm"] = func(c loop.Call) loop.Outcome { return confirms(c, c.Turn.Findings[0] != "F1") }
+			w.answers["review final"] = func(c loop.Call) loop.Outcome {
+				again := guarded
+				again.File = file
+				return says(c, nil, again)
+			}
+			require.Equal(t, loop.CallFinish, w.run())
+			require.Equal(t, record.Converged, w.record().Stop)
+			require.Len(t, w.record().Findings, findings)
+			require.Equal(t, findings-1, w.count("repair"))
+			w.checkReplay(in)
+		})
+	}
+}
+
+// A later repair may break again what an earlier one has put right, and the seats may have missed it.
+func TestTheFinalReviewFindsThatALaterRepairBrokeAnEarlierOne(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	w.answers["recheck gemini"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			return says(c, nil, problem("high", "missing error check"))
+		}
+		return says(c, rechecks(c, "addressed"))
+	}
+	w.answers["review final"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop)
+	require.Len(t, w.record().Findings, 3)
+	require.Equal(t, []string{"final"}, w.finding("F3").RaisedBy)
+	require.Equal(t, "addressed", w.finding("F3").Disposition)
+	require.Equal(t, 3, w.count("repair"))
+	w.checkProjection()
+	w.checkReplay(in)
 }

@@ -14,6 +14,8 @@ type Mark struct {
 	Title string `json:"title"`
 	// Anchor is the line of code at the place, as Anchor normalises it; empty where it is unknown.
 	Anchor string `json:"anchor,omitempty"`
+	// File tells the content of the whole file that was read from every other one; empty where it is unknown.
+	File string `json:"file,omitempty"`
 }
 
 // Same reports whether two marks are one finding: in one file, with titles that say the same, at places that agree. It
@@ -76,6 +78,15 @@ func same(a, b *seen) float64 {
 		return 0
 	}
 	return sure
+}
+
+// sameFile is same within a file that nobody has changed meanwhile: what a claim was refuted with may stand on any line
+// of it.
+func sameFile(a, b *seen) float64 {
+	if a.File == "" || a.File != b.File {
+		return 0
+	}
+	return same(a, b)
 }
 
 // demand returns how sure places that relate so make of titles that match so, 0 for not enough.

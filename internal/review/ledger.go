@@ -43,9 +43,9 @@ type Ledger struct {
 // Raised is a finding as a seat raised it.
 type Raised struct {
 	Severity, Kind, Title, Claim string
-	// Anchor is the line of code at the first place, as Anchor normalises it.
-	Anchor string
-	Places []Evidence
+	// Anchor is the line of code at the first place, as Anchor normalises it; File tells the content of its file.
+	Anchor, File string
+	Places       []Evidence
 	// Text is the whole finding in the store.
 	Text artifact.Ref
 }
@@ -73,6 +73,9 @@ const (
 	// MergeSame takes only the same claim about the same line of code: what was decided about that settles this one
 	// too. The same words about other code, or about a line that was changed since, are another finding.
 	MergeSame
+	// MergeSameFile is MergeSame where nothing else in the file has changed either: a claim that was wrong of the code
+	// may be right of what became of it.
+	MergeSameFile
 	// MergeAlike also takes what is reworded, moved or seen a few lines further: nothing is lost, since the known one is
 	// still to be settled.
 	MergeAlike
@@ -115,7 +118,7 @@ func (l *Ledger) Note(id, line string) {
 
 // mark is what identifies a raised finding. A finding without a title is known by how its claim begins.
 func (f Raised) mark() Mark {
-	m := Mark{Title: f.Title, Anchor: Anchor(f.Anchor)}
+	m := Mark{Title: f.Title, Anchor: Anchor(f.Anchor), File: f.File}
 	if strings.TrimSpace(m.Title) == "" {
 		m.Title, _, _ = strings.Cut(strings.TrimSpace(f.Claim), "\n")
 	}
@@ -143,10 +146,13 @@ func (e *Entry) alike(f Raised, mark *seen, by Raiser, may Merge) float64 {
 	case MergeAlike:
 	case MergeSame:
 		compare = same
+	case MergeSameFile:
+		compare = sameFile
 	default:
 		return 0
 	}
-	if mark.Path == "" && plain(e.Claim) != plain(f.Claim) {
+	placeless := mark.Path == "" || may != MergeAlike && mark.Anchor == ""
+	if placeless && plain(e.Claim) != plain(f.Claim) {
 		return 0 // a title alone, such as that of a verdict line's block, identifies nothing
 	}
 	best := compare(mark, seeing(e.Mark))

@@ -54,3 +54,31 @@ func TestASettledFindingThatComesBackIsKnown(t *testing.T) {
 	_, known := l.RaiseWhere(repeated, Raiser{Seat: "b"}, func(string) Merge { return MergeSame })
 	require.False(t, known, "nobody knows which line it is about")
 }
+
+// What refutes a claim may stand anywhere in its file: once that is another one, the claim is.
+func TestARefutedClaimIsKnownOnlyInTheSameFile(t *testing.T) {
+	first := Raised{Severity: "high", Title: "nil pointer dereference of user", Anchor: "name := user.Name", File: "with its guard", Places: []Evidence{{Path: "a.go", Line: 10}}}
+	for file, want := range map[string]bool{"with its guard": true, "without its guard": false, "": false} {
+		var l Ledger
+		_, _ = l.Raise(first, Raiser{Seat: "a"})
+		again := first
+		again.File = file
+		_, known := l.RaiseWhere(again, Raiser{Seat: "b"}, func(string) Merge { return MergeSameFile })
+		require.Equal(t, want, known, file)
+		_, known = l.RaiseWhere(again, Raiser{Seat: "c"}, func(string) Merge { return MergeSame })
+		require.True(t, known, file)
+	}
+}
+
+// Where nobody knows the line, a title says too little to settle what is claimed under it.
+func TestASettledTitleWithoutALineSettlesOnlyItsOwnClaim(t *testing.T) {
+	first := Raised{Severity: "high", Title: "an error is lost", Claim: "Close drops it.", Places: []Evidence{{Path: "a.go"}}}
+	for claim, want := range map[string]bool{"Close drops it.": true, "Write drops it.": false} {
+		var l Ledger
+		_, _ = l.Raise(first, Raiser{Seat: "a"})
+		again := first
+		again.Claim = claim
+		_, known := l.RaiseWhere(again, Raiser{Seat: "b"}, func(string) Merge { return MergeSame })
+		require.Equal(t, want, known, claim)
+	}
+}
