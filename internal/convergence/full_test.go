@@ -1,6 +1,7 @@
 package convergence
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 
@@ -328,4 +329,39 @@ func TestReceiptsOfTurnsAreChecked(t *testing.T) {
 	turn := r.turnAt("confirm", "F1")
 	r.event(EventEngine, fields{"nodeId": turn.NodeID, "position": turn.Position, "sequence": 2})
 	require.Equal(t, []Rejection{{Code: CodeInvalidReceipt, NodeID: turn.NodeID, Position: turn.Position, Sequence: 2, Reason: "sequence-mismatch"}}, r.s.EngineReceiptRejections.Slice())
+}
+
+// A seat without a vote is often a writer's engine. Alone it does not close what it raised: a voting seat rechecks it too.
+func TestASeatWithoutAVoteDoesNotCloseItsFindingAlone(t *testing.T) {
+	no := false
+	panel := func(d *Definition) { d.node("A").Voting, d.Data.Quorum = &no, 1 }
+	begin := func() *run {
+		r := fullRun(t, panel).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass)
+		r.start().confirm("F1", true).start().fixed("t2", true, "F1", "fixed").verify("t2", true).expect("dispatch review/2/A/2, dispatch review/2/B/2")
+		for _, command := range r.m.Decide(r.s) {
+			var in DispatchInput
+			require.NoError(t, json.Unmarshal(command.Input, &in))
+			require.Equal(t, []string{"F1"}, in.Recheck, command.NodeID)
+		}
+		return r.start()
+	}
+	r := begin().says("A", rechecked("pass", "F1", "addressed"))
+	require.Equal(t, FindingConfirmed, r.status("F1"), "its own word is not enough")
+	r.says("B", rechecked("pass", "F1", "addressed"))
+	require.Equal(t, FindingAddressed, r.status("F1"))
+
+	r = begin().says("A", rechecked("pass", "F1", "addressed")).says("B", rechecked("findings", "F1", "not-addressed"))
+	require.Equal(t, FindingNotAddressed, r.status("F1"))
+	r = begin().says("A", rechecked("findings", "F1", "not-addressed")).says("B", rechecked("pass", "F1", "addressed"))
+	require.Equal(t, FindingNotAddressed, r.status("F1"), "the seat that raised it is still heard")
+}
+
+// A voting seat whose engine turns out to be a writer's may find, and may not clear.
+func TestARecheckByAWritersEngineClosesNothing(t *testing.T) {
+	r := fullRun(t).start().engine("gen", "w", "w").done("gen", fields{"tree": "t1", "changed": true}).verify("t1", true).start()
+	r.says("A", blockWith(finding("F1", "high"))).says("B", pass).start().confirm("F1", true)
+	r.start().fixed("t2", true, "F1", "fixed").verify("t2", true).start()
+	r.engine("A", "w", "w").says("A", rechecked("pass", "F1", "addressed")).says("B", pass)
+	require.Equal(t, FindingNotAddressed, r.status("F1"))
+	r.expect("dispatch convergence/repair/2/2")
 }

@@ -197,7 +197,9 @@ func (m *Machine) independent(raisers []Raiser) bool {
 func older(s *State, st FindingState) bool { return stands(st) && st.Since < s.Iteration }
 
 // owners are the seats whose word closes an older finding: everyone who raised
-// it and is still there, else the first other voting seat that is.
+// it and is still there, and the first other voting seat that is where none of
+// them votes. A seat without a vote often is a writer's engine: alone it would
+// excuse what it wrote.
 func (m *Machine) owners(s *State, st FindingState) []string {
 	var seats []string
 	for _, r := range st.RaisedBy {
@@ -205,15 +207,15 @@ func (m *Machine) owners(s *State, st FindingState) []string {
 			seats = append(seats, r.Seat)
 		}
 	}
-	if len(seats) > 0 {
+	if slices.ContainsFunc(seats, m.Voting) {
 		return seats
 	}
 	for _, seat := range m.seats {
 		if seat.voting && !lost(s, seat.id) {
-			return []string{seat.id}
+			return append(seats, seat.id)
 		}
 	}
-	return nil
+	return seats
 }
 
 // lost reports whether a seat was skipped or waived.
@@ -258,26 +260,40 @@ func (f *fold) report(by Raiser, findings []Finding, rechecked rechecks) {
 	f.settleRechecks()
 }
 
+// mayClear reports whether a seat's word can close a finding: it votes, and its
+// engine did not turn out to be a writer's.
+func (m *Machine) mayClear(s *State, seatID string) bool {
+	n, ok := m.nodes[seatID]
+	if !ok || n.seat == nil || !n.seat.voting {
+		return false
+	}
+	rec, _ := s.Seats.Get(seatID)
+	return m.excluded(s, n.seat, rec) == ""
+}
+
 // settleRechecks closes each older finding of which all owners have said that
-// it is addressed.
+// it is addressed, one of them with a vote that counts.
 func (f *fold) settleRechecks() {
 	for _, id := range f.s.Review.Standing {
 		st, _ := f.finding(id)
 		if !older(&f.s, st) || len(st.Rechecks) == 0 {
 			continue
 		}
-		said, addressed := 0, true
+		said, addressed, votes := 0, true, 0
 		owners := f.m.owners(&f.s, st)
 		for _, r := range st.Rechecks {
 			if slices.Contains(owners, r.Seat) {
 				said++
 				addressed = addressed && r.Addressed
+				if f.m.mayClear(&f.s, r.Seat) {
+					votes++
+				}
 			}
 		}
 		switch {
 		case said < len(owners) || said == 0:
 			continue
-		case addressed:
+		case addressed && votes > 0:
 			st.Status = FindingAddressed
 		default:
 			st.Status = FindingNotAddressed
