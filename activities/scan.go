@@ -37,22 +37,39 @@ func guardRules(ctx context.Context, repo *gitrepo.RunRepo, base string, protect
 	if err != nil {
 		return nil, err
 	}
-	names := rules.CommandFiles()
-	if len(names) == 0 {
-		return rules, nil
-	}
-	files, err := repo.Files(ctx, base, names)
-	if err != nil {
-		return nil, err
-	}
-	has := map[string]string{}
-	for _, file := range files {
-		if has[file.Path] = ""; file.Link {
-			has[file.Path] = string(file.Content)
+	return rules, readCommand(ctx, repo, base, rules)
+}
+
+// commandDepth is how deep files of the command that name runners are followed: a Makefile that calls npm, whose
+// package.json calls jest.
+const commandDepth = 4
+
+// readCommand reads what of the verify command the base has, until that names nothing new.
+func readCommand(ctx context.Context, repo *gitrepo.RunRepo, base string, rules *guard.Rules) error {
+	has, asked := map[string]string{}, map[string]bool{}
+	for range commandDepth {
+		names := slices.DeleteFunc(rules.CommandFiles(), func(name string) bool { return asked[name] })
+		if len(names) == 0 {
+			break
 		}
+		for _, name := range names {
+			asked[name] = true
+		}
+		files, err := repo.Files(ctx, base, names)
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if file.Link {
+				has[file.Path] = string(file.Content)
+				continue
+			}
+			has[file.Path] = ""
+			rules.Reach(file.Path, file.Content)
+		}
+		rules.Base(has)
 	}
-	rules.Base(has)
-	return rules, nil
+	return nil
 }
 
 // describe lists, stores and scans a change. The diff is made once, whatever its size.
@@ -82,7 +99,7 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err := patch.Close(); err != nil {
 		return w, err
 	}
-	scripts, err := otherScripts(ctx, repo, from, to, w.changes, rules)
+	settings, err := otherSettings(ctx, repo, from, to, w.changes, rules)
 	if err != nil {
 		return w, err
 	}
@@ -90,7 +107,7 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err != nil {
 		return w, err
 	}
-	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, scripts...))
+	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, settings...))
 	if len(opaque) > 0 {
 		w.notes = append(w.notes, clip(fmt.Sprintf("text with bytes that make git take it for binary, so that no diff shows it: %q", opaque), detailLimit))
 	}
@@ -128,14 +145,14 @@ func countOpaque(ctx context.Context, repo *gitrepo.RunRepo, from, to string, ch
 // mostOpen is how many binary files are held in memory together, of each at most 1 MiB.
 const mostOpen = 16
 
-// otherScripts are the changed package.json files whose scripts the verify command runs and which differ.
-func otherScripts(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules) ([]string, error) {
+// otherSettings are the changed files that hold a part of what the verify command does, and of which that part differs.
+func otherSettings(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules) ([]string, error) {
 	var out []string
 	for _, c := range changed {
-		if !rules.RunsScripts(c.Path) || c.Status == gitrepo.StatusAdded {
+		if !rules.Settings(guard.Change{Path: c.Path, Existed: c.Status != gitrepo.StatusAdded}) {
 			continue
 		}
-		before, _, err := repo.File(ctx, from, c.Path)
+		before, _, err := repo.File(ctx, from, c.Path) // where it is added, empty
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +160,7 @@ func otherScripts(ctx context.Context, repo *gitrepo.RunRepo, from, to string, c
 		if err != nil {
 			return nil, err
 		}
-		if !guard.SameScripts(before, after) {
+		if !guard.SameSettings(c.Path, before, after) {
 			out = append(out, c.Path)
 		}
 	}

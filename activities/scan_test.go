@@ -96,6 +96,32 @@ func TestAVerifyCommandThatIsTakenOverIsSeen(t *testing.T) {
 	require.Equal(t, []loop.Guarded{{Path: "GNUmakefile", Why: guard.VerifyCommand}, {Path: "tools/real.sh", Why: guard.VerifyCommand}}, out.Scan.Protected)
 }
 
+// What the base leaves open the change decides: a file that a runner of the command reads, also one behind a Makefile.
+func TestAVerifyCommandThatIsGivenItsFirstConfigurationIsSeen(t *testing.T) {
+	l := newLab(t)
+	require.NoError(t, os.Mkdir(filepath.Join(l.source, "tools"), 0o755))
+	l.write("Makefile", "test:\n\t@sh tools/unit.sh\n\tcd web && npm test\n\tpytest -q\n")
+	l.write("tools/unit.sh", "go test ./...\n")
+	l.git("add", ".")
+	l.git("commit", "-qm", "tests")
+	l.prepare(false)
+	l.plays(`mkdir -p web lib
+printf '[tool.pytest.ini_options]\naddopts = "--deselect tests"\n' > pyproject.toml
+echo '{"scripts":{"test":"true"}}' > web/package.json; echo '{"name":"lib"}' > lib/package.json
+touch web/.npmrc pytest.ini app.py
+echo done`)
+	req := l.turn("01")
+	req.VerifyCommand = "make test"
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	var paths []string
+	for _, hit := range out.Scan.Protected {
+		require.Equal(t, guard.VerifyCommand, hit.Why, hit.Path)
+		paths = append(paths, hit.Path)
+	}
+	require.Equal(t, []string{"pyproject.toml", "pytest.ini", "web/.npmrc", "web/package.json"}, paths)
+}
+
 // The verifier runs in the writer's workspace. What an ignore rule keeps out of the change decides there, and nobody reads it.
 func TestAVerifierIsNotFooledByAnIgnoredFile(t *testing.T) {
 	l := newLab(t)

@@ -1,33 +1,11 @@
 package guard
 
 import (
-	"bytes"
 	"encoding/json"
-	"maps"
 	"path"
 	"slices"
 	"strings"
 )
-
-// runners are programs that take what they do from a file that the command does not name.
-var runners = map[string][]string{
-	"make": {"Makefile", "makefile", "GNUmakefile"}, "gmake": {"Makefile", "makefile", "GNUmakefile"},
-	"just": {"justfile", "Justfile", ".justfile"}, "task": {"Taskfile.yml", "Taskfile.yaml"}, "mage": {"magefile.go"},
-	"rake": {"Rakefile"}, "tox": {"tox.ini"}, "nox": {"noxfile.py"}, "ninja": {"build.ninja"}, "bazel": {"BUILD", "BUILD.bazel"},
-	"pytest": {"pytest.ini", ".pytest.ini", "tox.ini"}, "py.test": {"pytest.ini", ".pytest.ini", "tox.ini"},
-	"jest": configOf("jest.config"), "vitest": configOf("vitest.config"), "playwright": configOf("playwright.config"),
-	"cypress": configOf("cypress.config"), "mocha": {".mocharc.js", ".mocharc.cjs", ".mocharc.json", ".mocharc.jsonc", ".mocharc.yml", ".mocharc.yaml"},
-	"rspec": {".rspec"}, "phpunit": {"phpunit.xml", "phpunit.xml.dist"}, "cargo": {".cargo/config.toml", ".cargo/config"},
-	"gradle": {"settings.gradle", "settings.gradle.kts"}, "gradlew": {"settings.gradle", "settings.gradle.kts"},
-}
-
-func configOf(name string) []string {
-	var files []string
-	for _, ending := range []string{".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json"} {
-		files = append(files, name+ending)
-	}
-	return files
-}
 
 // scripted are programs that run what stands under "scripts" in package.json.
 var scripted = []string{"npm", "yarn", "pnpm", "bun", "npx", "node"}
@@ -69,54 +47,13 @@ func WithScripts(command string, packageJSON []byte) string {
 	return command
 }
 
-// SameScripts reports whether two versions of a package.json run the same scripts. What cannot be read differs.
-func SameScripts(before, after []byte) bool {
-	var old, now struct {
-		Scripts map[string]string `json:"scripts"`
-		Jest    json.RawMessage   `json:"jest"`
-	}
-	if json.Unmarshal(before, &old) != nil || json.Unmarshal(after, &now) != nil {
-		return bytes.Equal(before, after)
-	}
-	return maps.Equal(old.Scripts, now.Scripts) && bytes.Equal(old.Jest, now.Jest)
-}
-
-// commandFiles are the paths that the words of a shell command may mean: each word by itself, behind an equals sign,
-// and below every folder that the command changes into.
-func commandFiles(command string) map[string]bool {
-	files := map[string]bool{}
-	for _, group := range commandGroups(command) {
-		for _, file := range group {
-			files[file] = true
-		}
-	}
-	return files
-}
-
-// commandGroups are those paths, and together stand the names of one folder among which a runner chooses.
-func commandGroups(command string) [][]string {
+// wordFiles are the paths that the words of a shell command may mean: each word by itself, behind an equals sign, and
+// below every folder that the command changes into. What one word may mean stands together.
+func wordFiles(command string) [][]string {
 	words := shellWords(command)
-	dirs := []string{"."}
-	for i, word := range words {
-		if (word == "cd" || word == "pushd" || word == "-C") && i+1 < len(words) {
-			dirs = append(dirs, words[i+1])
-			dirs = append(dirs, path.Join(dirs[len(dirs)-2], words[i+1]))
-		}
-	}
+	dirs := commandDirs(words)
 	var groups [][]string
-	add := func(names ...string) {
-		for _, dir := range dirs {
-			var group []string
-			for _, name := range names {
-				if file := path.Join(dir, name); name != "" && file != "." && file != ".." && !strings.HasPrefix(file, "../") && !path.IsAbs(file) {
-					group = append(group, file)
-				}
-			}
-			groups = append(groups, group)
-		}
-	}
 	for _, word := range words {
-		add(runners[path.Base(word)]...)
 		names := []string{word}
 		if _, value, ok := strings.Cut(word, "="); ok {
 			names = append(names, value)
@@ -127,11 +64,38 @@ func commandGroups(command string) [][]string {
 		if len(word) > 2 && word[0] == '-' && word[1] != '-' { // -fMakefile.ci
 			names = append(names, word[2:])
 		}
+		var group []string
 		for _, name := range names {
-			add(name)
+			group = append(group, below(dirs, name)...)
 		}
+		groups = append(groups, group)
 	}
 	return groups
+}
+
+// commandDirs are the folders that a command changes into, and the one where it begins.
+func commandDirs(words []string) []string {
+	dirs := []string{"."}
+	for i, word := range words {
+		if (word == "cd" || word == "pushd" || word == "-C") && i+1 < len(words) {
+			dirs = append(dirs, words[i+1])
+			dirs = append(dirs, path.Join(dirs[len(dirs)-2], words[i+1]))
+		}
+	}
+	return dirs
+}
+
+// below are names in folders, as paths of a tree.
+func below(dirs []string, names ...string) []string {
+	var files []string
+	for _, dir := range dirs {
+		for _, name := range names {
+			if file := path.Join(dir, name); name != "" && file != "." && file != ".." && !strings.HasPrefix(file, "../") && !path.IsAbs(file) {
+				files = append(files, file)
+			}
+		}
+	}
+	return files
 }
 
 // shellWords splits a command at blanks and at what separates commands, and takes quotes and escapes away. What stands

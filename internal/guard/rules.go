@@ -25,11 +25,13 @@ type Change struct {
 type Rules struct {
 	protected []rule
 	generated func(string) bool
-	command   map[string]bool
-	// groups are the names of one folder among which a runner of the command chooses; taken are those of which the base
-	// has one, so that an added one may take its place.
-	groups  [][]string
-	taken   map[string]bool
+	// command are the paths that the verify command may mean; words are those that one word of it may mean, each.
+	command map[string]bool
+	words   [][]string
+	// taken are those that it would take where they are added: settings are files of which it reads a part.
+	taken    map[string]bool
+	settings map[string]bool
+	// scripts says that it runs scripts of package.json files.
 	scripts bool
 	hidden  []string
 }
@@ -42,7 +44,13 @@ type rule struct {
 // NewRules adds a user's globs to those that are built in. A protected one is "why TAB glob" or a glob alone. verify is
 // the verify command, "" for none. Errors name the glob.
 func NewRules(protected, generated []string, verify string) (*Rules, error) {
-	r := &Rules{command: commandFiles(verify), groups: commandGroups(verify), taken: map[string]bool{}, scripts: RunsScripts(verify)}
+	r := &Rules{command: map[string]bool{}, words: wordFiles(verify), taken: map[string]bool{}, settings: map[string]bool{}}
+	for _, group := range r.words {
+		for _, file := range group {
+			r.command[file] = true
+		}
+	}
+	r.take(verify)
 	for _, line := range protected {
 		why, pattern, titled := strings.Cut(line, "\t")
 		if !titled {
@@ -70,7 +78,7 @@ func builtIn() []rule {
 func (r *Rules) Generated(path string) bool { return r.generated(path) }
 
 // Why is the rule that protects a changed path, "" for none. A file of the verify command is protected where the base
-// has it.
+// has it, and where it is added and the command would take it: then whoever adds it decides what verifies the work.
 func (r *Rules) Why(c Change) string {
 	for _, rule := range r.protected {
 		if rule.match(c.Path) {
@@ -95,23 +103,29 @@ func (r *Rules) Kept(path string) bool {
 }
 
 // CommandFiles are the paths that the verify command may mean, in their order. Base wants to know which there are.
-func (r *Rules) CommandFiles() []string { return slices.Sorted(maps.Keys(r.command)) }
+func (r *Rules) CommandFiles() []string {
+	files := maps.Clone(r.command)
+	maps.Copy(files, r.settings)
+	return slices.Sorted(maps.Keys(files))
+}
 
 // Base takes in which of the command's files the base has, and where those that are links lead to, "" for others. What
-// a link leads to is the command's too, and so is a file that is added beside one and that a runner would rather take:
-// make prefers a GNUmakefile to the Makefile.
+// a link leads to is the command's too, and so is a file that a word of the command names and that only the change has.
+// A test is none: tests are added all the time, and the command runs them whether it names them or not.
 func (r *Rules) Base(files map[string]string) {
 	for file, target := range files {
 		if target = path.Join(path.Dir(file), target); target != path.Dir(file) {
 			r.command[target] = true
 		}
 	}
-	for _, group := range r.groups {
-		if !slices.ContainsFunc(group, func(name string) bool { _, has := files[name]; return has }) {
+	for _, group := range r.words {
+		if slices.ContainsFunc(group, func(name string) bool { _, has := files[name]; return has }) {
 			continue
 		}
 		for _, name := range group {
-			r.taken[name] = true
+			if strings.ContainsAny(name, "./") && !IsTest(name) {
+				r.taken[name] = true
+			}
 		}
 	}
 }
@@ -134,7 +148,3 @@ var sources = map[string]bool{
 	".go": true, ".py": true, ".js": true, ".cjs": true, ".mjs": true, ".ts": true, ".cts": true, ".mts": true, ".jsx": true, ".tsx": true,
 	".java": true, ".kt": true, ".scala": true, ".groovy": true, ".rb": true, ".php": true, ".cs": true, ".swift": true, ".ex": true, ".exs": true,
 }
-
-// RunsScripts reports whether the verify command runs scripts of the package.json at a path: then a change of those is
-// one of the command.
-func (r *Rules) RunsScripts(name string) bool { return r.scripts && path.Base(name) == "package.json" }

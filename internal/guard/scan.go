@@ -23,9 +23,9 @@ type Report struct {
 	Digest string
 }
 
-// Scan reports on a change, whose patch went through both readers. scripts are the package.json files that the verify
-// command runs and whose scripts differ.
-func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests, scripts ...string) Report {
+// Scan reports on a change, whose patch went through both readers. settings are the files
+// that Settings names and in which the verify command's part differs.
+func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests, settings ...string) Report {
 	report := Report{Lines: lines.Counted}
 	sum := sha256.New()
 	for _, c := range changes {
@@ -33,7 +33,7 @@ func (r *Rules) Scan(changes []Change, lines *Lines, tests *Tests, scripts ...st
 			report.Exempt = append(report.Exempt, c.Path)
 		}
 		why := r.Why(c)
-		if why == "" && slices.Contains(scripts, c.Path) {
+		if why == "" && slices.Contains(settings, c.Path) {
 			why = VerifyCommand
 		}
 		if why != "" {

@@ -27,7 +27,9 @@ func TestWhatIsProtected(t *testing.T) {
 	} {
 		require.Equal(t, why, r.Why(Change{Path: path, Existed: true}), path)
 	}
-	require.Empty(t, r.Why(Change{Path: "scripts/check.sh"}), "the base does not have it, so the command cannot mean it")
+	r.Base(map[string]string{"web/scripts/check.sh": ""})
+	require.Empty(t, r.Why(Change{Path: "scripts/check.sh"}), "the command means the one that the base has")
+	require.Equal(t, VerifyCommand, r.Why(Change{Path: "ci/verify.toml"}), "the base has none, so the command means this one")
 	require.Equal(t, Instruction, r.Why(Change{Path: "CLAUDE.md"}), "a new one instructs as well")
 	require.Empty(t, rules(t, "go test ./...").Why(Change{Path: "go", Existed: false}))
 }
@@ -39,7 +41,8 @@ func TestAFileThatTakesTheCommandOverIsProtected(t *testing.T) {
 	r.Base(map[string]string{"build/Makefile": "", "check.sh": "tools/real.sh"})
 	for path, why := range map[string]string{
 		"build/GNUmakefile": VerifyCommand, "build/makefile": VerifyCommand, "build/Makefile": VerifyCommand,
-		"GNUmakefile": "", "pytest.ini": "", "test.sh": "", // the base has nothing there whose place they would take
+		"pytest.ini": VerifyCommand, "build/pytest.ini": VerifyCommand, // the base has none
+		"src/GNUmakefile": "", "src/pytest.ini": "", "test.sh": "", "conftest.py": "",
 	} {
 		require.Equal(t, why, r.Why(Change{Path: path}), path)
 	}
@@ -136,16 +139,21 @@ func TestTheDigestFollowsWhatWasRuledOn(t *testing.T) {
 }
 
 func TestScriptsOfTheVerifyCommand(t *testing.T) {
-	require.True(t, rules(t, "npm test").RunsScripts("web/package.json"))
-	require.False(t, rules(t, "npm test").RunsScripts("web/tsconfig.json"))
-	require.False(t, rules(t, "go test ./...").RunsScripts("package.json"))
+	require.True(t, rules(t, "npm test").Settings(Change{Path: "web/package.json", Existed: true}))
+	require.True(t, rules(t, "npm test").Settings(Change{Path: "package.json"}), "the one that the command would read is added")
+	require.True(t, rules(t, "cd web && npm test").Settings(Change{Path: "web/package.json"}))
+	require.False(t, rules(t, "npm test").Settings(Change{Path: "packages/new/package.json"}), "a package more decides nothing about the others")
+	require.False(t, rules(t, "npm test").Settings(Change{Path: "web/tsconfig.json", Existed: true}))
+	require.False(t, rules(t, "go test ./...").Settings(Change{Path: "package.json", Existed: true}))
 	base := []byte(`{"scripts":{"test":"jest"},"dependencies":{"a":"1"}}`)
 	for after, same := range map[string]bool{
 		`{"dependencies":{"a":"2"},"scripts":{"test":"jest"}}`: true, `{"scripts":{"test":"true"}}`: false, `{}`: false, `{"scripts":{"test":`: false, "": false,
 		`{"scripts":{"test":"jest"},"jest":{"testPathIgnorePatterns":["."]}}`: false, `{"scripts":["x"]}`: false,
 	} {
-		require.Equal(t, same, SameScripts(base, []byte(after)), after)
+		require.Equal(t, same, SameSettings("web/package.json", base, []byte(after)), after)
 	}
+	require.False(t, SameSettings("package.json", nil, base), "added")
+	require.True(t, SameSettings("package.json", nil, []byte(`{"name":"x","dependencies":{"a":"1"}}`)))
 	report := rules(t, "npm test").Scan([]Change{{"package.json", true, "100644", "1"}, {"b/package.json", true, "100644", "2"}}, NewLines(func(string) bool { return false }), NewTests(), "package.json")
 	require.Equal(t, []Hit{{"package.json", VerifyCommand, ""}}, report.Protected)
 }
@@ -168,4 +176,81 @@ func TestScriptsNameFilesOfTheCommand(t *testing.T) {
 		require.Equal(t, "npm test", WithScripts("npm test", []byte(broken)))
 	}
 	require.Equal(t, "go test ./...", WithScripts("go test ./...", file))
+}
+
+// A base without any such file leaves the most to whoever adds one.
+func TestWhoAddsWhatTheCommandReadsDecidesWhatVerifies(t *testing.T) {
+	for command, files := range map[string][]string{
+		"pytest -q":                {"pytest.ini", "tox.ini", ".pytest.ini"},
+		"pytest tests/unit":        {"tests/unit/pytest.ini", "pytest.ini"},
+		"npx mocha":                {".mocharc.yml", ".npmrc"},
+		"npx jest --ci":            {"jest.config.ts"},
+		"npx vitest run":           {"vitest.config.ts", "vite.config.ts"},
+		"go test ./...":            {"go.work"},
+		"make check":               {"Makefile", "GNUmakefile"},
+		"mvn -q verify":            {".mvn/maven.config"},
+		"sh -c 'tox && just test'": {"tox.ini", "justfile"},
+		"./scripts/verify.sh":      {"scripts/verify.sh"},
+		"golangci-lint run":        {".golangci.yml"},
+	} {
+		r := rules(t, command)
+		r.Base(nil)
+		for _, file := range files {
+			require.Equal(t, VerifyCommand, r.Why(Change{Path: file}), "%s %s", command, file)
+			r.Hide([]string{file})
+			require.Equal(t, []string{file}, r.hidden, "hidden from the review it is no better")
+		}
+		for _, file := range []string{"main.go", "src/app.ts", "tests/test_app.py", "docs/pytest.ini", "tests/unit/conftest.py", "go.mod", "check", "test", "README.md", "scripts/other.sh"} {
+			require.Empty(t, r.Why(Change{Path: file}), "%s %s", command, file)
+		}
+	}
+}
+
+// Whoever is asked to write a test by its name is not asked about it.
+func TestATestThatTheCommandNamesMayBeAdded(t *testing.T) {
+	r := rules(t, "pytest tests/test_invoice.py && go run ./tools/check.go")
+	r.Base(map[string]string{})
+	require.Empty(t, r.Why(Change{Path: "tests/test_invoice.py"}))
+	require.Equal(t, VerifyCommand, r.Why(Change{Path: "tests/test_invoice.py", Existed: true}))
+	require.Equal(t, VerifyCommand, r.Why(Change{Path: "tools/check.go"}))
+}
+
+// "make test" says nothing of pytest: the Makefile does.
+func TestARunnerBehindAMakefileIsTheCommandsToo(t *testing.T) {
+	r := rules(t, "make test")
+	require.Empty(t, r.Why(Change{Path: "pytest.ini"}))
+	r.Reach("Makefile", []byte("PYTEST ?= .venv/bin/pytest\ntest:\n\t@$(PYTEST) -q src\n\tcd web && npm test\n\tgolangci-lint run main.go\n"))
+	for file, why := range map[string]string{
+		"pytest.ini": VerifyCommand, "web/.npmrc": VerifyCommand, "src": "", "main.go": "", "src/pytest.ini": "", ".golangci.yml": "",
+	} {
+		require.Equal(t, why, r.Why(Change{Path: file}), file)
+	}
+	require.True(t, r.Settings(Change{Path: "web/package.json"}))
+	require.True(t, r.Settings(Change{Path: "pyproject.toml", Existed: true}))
+	require.Contains(t, r.CommandFiles(), "web/package.json")
+	r.Reach("web/package.json", []byte(`{"scripts":{"test":"mocha --exit"}}`))
+	require.Equal(t, VerifyCommand, r.Why(Change{Path: "web/.mocharc.json"}))
+
+	r = rules(t, "go run ./tools/check.go && ./tool")
+	r.Reach("tools/check.go", []byte("package main\nfunc main() { list := make([]int, 3); task() }\n"))
+	r.Reach("tool", []byte("\x7fELF\x00 make \x00"))
+	require.Empty(t, r.Why(Change{Path: "Makefile"}), "code is no script")
+}
+
+func TestWhatTestsReadOfASharedFile(t *testing.T) {
+	base := "[project]\ndependencies = [\"pytest>=7\"]\n\n[tool.pytest.ini_options]\naddopts = \"-q\"\n"
+	for after, same := range map[string]bool{
+		base: true,
+		"[project]\ndependencies = [\"pytest>=8\", \"x\"]\n# why\n[tool.pytest.ini_options]\n\naddopts = \"-q\"\n[tool.black]\nline-length = 99\n": true,
+		"[tool.pytest.ini_options]\naddopts = \"-q --deselect tests/test_a.py\"\n":                                                                 false,
+		"[project]\n": false, "": false,
+		base + "[tool]\npytest.ini_options = {}\n":        false,
+		base + "[ \"tool\" . 'tox' ]\nenv_list = []\n":    false,
+		"tool.pytest.ini_options.addopts = \"\"\n" + base: false,
+		"[tool.p\\u0079test]\nx = 1\n" + base:             false,
+	} {
+		require.Equal(t, same, SameSettings("pyproject.toml", []byte(base), []byte(after)), after)
+	}
+	require.True(t, SameSettings("pyproject.toml", nil, []byte("[project]\nname = \"x\"\n")))
+	require.False(t, SameSettings("setup.cfg", nil, []byte("[metadata]\nname = x\n[tool:pytest]\naddopts = -k nothing\n")))
 }
