@@ -79,7 +79,9 @@ func TestKillRegisteredEndsWhatAKilledSupervisorLeft(t *testing.T) {
 	require.NoError(t, syscall.Kill(cmd.Process.Pid, syscall.SIGSTOP)) // the worker must not clean up either
 	require.NoError(t, syscall.Kill(e.Pid, syscall.SIGKILL))
 	require.NoError(t, cmd.Process.Kill())
-	require.NotEmpty(t, processesIn(dir))
+	if contained != "bubblewrap" { // that one dies with its supervisor, and takes its namespace along
+		require.NotEmpty(t, processesIn(dir))
+	}
 	_, err := KillRegistered(filepath.Join(dir, "registry"))
 	require.NoError(t, err)
 	requireNothingIn(t, dir)
