@@ -68,8 +68,9 @@ func (s *Scanner) candidates(text []byte, from, to int) []Match {
 		}
 		w := s.words[n]
 		if w.value >= 0 {
-			if v := s.values[w.value]; bytes.HasPrefix(text[start:], v.text) {
-				found = append(found, Match{Rule: v.rule, Start: start, End: start + len(v.text), key: start})
+			v := s.values[w.value]
+			if n := v.covers(text[start:]); n > 0 {
+				found = append(found, Match{Rule: v.rule, Start: start, End: start + n, key: start})
 			}
 			return
 		}

@@ -191,15 +191,58 @@ func TestExactValuesInEverySpelling(t *testing.T) {
 	value := "p&ss \"word\" with/slash+plus=7"
 	s := New("SERVICE_KEY="+value, "SHORT=abc", "NOTHING", "EMPTY=", "OTHER="+strings.Repeat("long value 9 ", 1000))
 	require.Equal(t, "[redacted:environment:SERVICE_KEY]", s.String(value))
-	for _, spelling := range []string{
-		inJSON(value), inJSON(inJSON(value)), url.QueryEscape(value), url.PathEscape(value),
-		base64.StdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
+	require.NotContains(t, s.String("x "+strings.Repeat("long value 9 ", 600)+"y"), "environment:OTHER", "a part is no value")
+	for name, spelling := range map[string]string{
+		"Go's JSON": `p\u0026ss \"word\" with/slash+plus=7`, "JavaScript's JSON": `p&ss \"word\" with/slash+plus=7`,
+		"JSON in JSON": `p&ss \\\"word\\\" with/slash+plus=7`, "Go's in JavaScript's": `p\\u0026ss \\\"word\\\" with/slash+plus=7`,
+		"a form": "p%26ss+%22word%22+with%2Fslash%2Bplus%3D7", "a URL": "p%26ss%20%22word%22%20with%2Fslash%2Bplus%3D7", "a path": url.PathEscape(value),
+		"HTML": "p&amp;ss &#34;word&#34; with/slash+plus=7", "hexadecimal": "702673732022776f7264222077697468" + "2f736c6173682b706c75733d37",
+		"base64": base64.StdEncoding.EncodeToString([]byte(value)), "base64 of URLs": base64.RawURLEncoding.EncodeToString([]byte(value)),
 	} {
-		require.Equal(t, "a [redacted:environment:SERVICE_KEY] b", s.String("a "+spelling+" b"), spelling)
+		require.Equal(t, "a [redacted:environment:SERVICE_KEY] b", s.String("a "+spelling+" b"), name)
 	}
 	require.Equal(t, "abc stays", s.String("abc stays"))
 	require.NotContains(t, s.String("x "+strings.Repeat("long value 9 ", 600)+"y"), "environment:OTHER", "a part is no value")
 	require.Contains(t, s.String(strings.Repeat("long value 9 ", 1000)), "environment:OTHER")
+}
+
+// What encodes a value rarely encodes it alone: a line feed follows, a user stands before it.
+func TestAValueIsFoundWithinLongerBase64(t *testing.T) {
+	random := rand.New(rand.NewPCG(16, 17))
+	for n := 12; n < 120; n += 7 {
+		value := draw(random, "url", n)
+		s := New("SERVICE_KEY=" + value)
+		for _, around := range [][2]string{{"", "\n"}, {"user:", ""}, {"u:", "\n"}, {`{"key":"`, `"}`}, {"12", "345"}, {"1", "2"}} {
+			encoded := base64.StdEncoding.EncodeToString([]byte(around[0] + value + around[1]))
+			clean := s.String("Authorization: Basic " + encoded)
+			require.Contains(t, clean, "[redacted:environment:SERVICE_KEY]", "%q", around)
+			rest := strings.ReplaceAll(strings.TrimPrefix(clean, "Authorization: Basic "), "[redacted:environment:SERVICE_KEY]", "")
+			require.LessOrEqual(t, len(rest), base64.StdEncoding.EncodedLen(len(around[0])+len(around[1]))+8, "at most a character on either side is left: %s", clean)
+		}
+	}
+}
+
+// base64(1) breaks lines at 76 characters, and others elsewhere.
+func TestAValueIsFoundOverTheEndsOfLines(t *testing.T) {
+	value := draw(rand.New(rand.NewPCG(18, 19)), "url", 108)
+	s := New("SERVICE_KEY=" + value)
+	encoded := base64.StdEncoding.EncodeToString([]byte(value + "\n"))
+	for name, c := range map[string]struct{ text, end string }{
+		"base64": {encoded[:76] + "\n" + encoded[76:], "\n"}, "windows": {encoded[:76] + "\r\n" + encoded[76:], "\n"}, "JSON": {`{"out":"` + encoded[:76] + `\n` + encoded[76:] + `"}`, `"}`},
+		"JSON in JSON": {encoded[:64] + `\\n` + encoded[64:128] + `\\n` + encoded[128:], ""}, "settings": {"  key: |\n    " + encoded[:76] + "\n    " + encoded[76:], "\n"},
+		"a diff": {"+  " + encoded[:76] + "\n+  " + encoded[76:], ""}, "folded": {value[:40] + "\n" + value[40:80] + "\n" + value[80:], "\n"},
+	} {
+		clean := s.String(c.text + c.end)
+		require.Contains(t, clean, "[redacted:environment:SERVICE_KEY]", name)
+		for _, secret := range []string{encoded, value} {
+			for i := 0; i+12 < len(secret); i++ {
+				require.NotContains(t, clean, secret[i:i+12], name)
+			}
+		}
+		require.Equal(t, strings.Count(c.text+c.end, "\n"), strings.Count(clean, "\n"), name)
+	}
+	other := value[:40] + "\n" + value[41:]
+	require.Equal(t, other, s.String(other))
 }
 
 func TestValuesWithinCredentialsAreHidden(t *testing.T) {

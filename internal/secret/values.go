@@ -1,19 +1,56 @@
 package secret
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
 // value is what must never be shown: the value of a variable in one of its spellings.
 type value struct {
 	rule string
 	text []byte
+}
+
+// covers is where the value ends that begins a text; 0 where another one does. A program that wraps long lines breaks a
+// value up, so ends of lines within it are passed over, with what indents the next line.
+func (v value) covers(text []byte) int {
+	at := 0
+	for i := 0; i < len(v.text); {
+		if at < len(text) && text[at] == v.text[i] {
+			at, i = at+1, i+1
+			continue
+		}
+		broken := lineEnd(text[at:])
+		if broken == 0 || i == 0 {
+			return 0
+		}
+		at += broken
+	}
+	return at
+}
+
+// lineEnd measures the end of a line at the start of a text, as it is or within JSON, and the indentation behind it.
+func lineEnd(text []byte) int {
+	at := 0
+	for _, end := range []string{"\r", `\r`, `\\r`, "\n", `\n`, `\\n`} {
+		if bytes.HasPrefix(text[at:], []byte(end)) {
+			at += len(end)
+		}
+	}
+	if at == 0 {
+		return 0
+	}
+	return most(text, at, gapLimit, func(b byte) bool { return blank(b) || b == '+' || b == '-' })
 }
 
 // fromEnvironment begins the rule of a variable's value.
@@ -80,21 +117,58 @@ func leaves(text string) []string {
 	return found
 }
 
-// spellings are a text as it is, in JSON, in JSON within JSON, in a URL, and in base64.
+// spellings are a text as it is, in JSON, in JSON within JSON, in a URL, in HTML, in hexadecimal and in base64.
 func spellings(text string) []string {
-	quoted := inJSON(text)
-	return []string{
-		text, quoted, inJSON(quoted), url.QueryEscape(text), url.PathEscape(text),
-		base64.StdEncoding.EncodeToString([]byte(text)), base64.RawURLEncoding.EncodeToString([]byte(text)),
+	out := []string{text, url.QueryEscape(text), url.PathEscape(text), inURL(text), html.EscapeString(text)}
+	for _, once := range inJSON(text) {
+		out = append(append(out, once), inJSON(once)...)
 	}
+	hexadecimal := hex.EncodeToString([]byte(text))
+	return append(append(out, hexadecimal, strings.ToUpper(hexadecimal)), inBase64(text)...)
 }
 
-func inJSON(text string) string {
-	raw, err := json.Marshal(text)
-	if err != nil {
-		return text // a string always has a form
+// inJSON are the forms of a text within a string: Go writes some characters of HTML as numbers, JavaScript and Python
+// do not, and Python writes those beyond ASCII so.
+func inJSON(text string) []string {
+	var out []string
+	for _, html := range []bool{false, true} {
+		var b strings.Builder
+		encoder := json.NewEncoder(&b)
+		encoder.SetEscapeHTML(html)
+		if encoder.Encode(text) == nil { // a string always has a form
+			out = append(out, strings.TrimSuffix(b.String()[1:], "\"\n"))
+		}
 	}
-	return string(raw[1 : len(raw)-1])
+	var ascii strings.Builder
+	for _, r := range out[0] {
+		if r < 0x80 {
+			ascii.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&ascii, `\u%04x`, unit)
+		}
+	}
+	return append(out, ascii.String())
+}
+
+// inURL is a text as JavaScript writes it into a URL.
+func inURL(text string) string {
+	return strings.NewReplacer("+", "%20", "%21", "!", "%27", "'", "%28", "(", "%29", ")", "%2A", "*").Replace(url.QueryEscape(text))
+}
+
+// inBase64 are the forms of a text alone, and what is left of it within a longer one, wherever it begins there: the
+// characters that tell nothing of what stands beside it.
+func inBase64(text string) []string {
+	var out []string
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		out = append(out, encoding.EncodeToString([]byte(text)), encoding.WithPadding(base64.StdPadding).EncodeToString([]byte(text)))
+		for before := range 3 {
+			encoded := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + text))
+			out = append(out, encoded[(before*8+5)/6:(before+len(text))*8/6])
+		}
+	}
+	return out
 }
 
 // secretName are names of variables that hold secrets by custom.
