@@ -19,7 +19,7 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: t.held.kind(),
 	}
 	if t.held.note != "" {
-		result.Notes = append(result.Notes, bounded(t.held.note))
+		result.Notes = append(result.Notes, t.bounded(t.held.note))
 	}
 	result.Notes = append(t.notes, result.Notes...)
 	// The agent is gone; what it left is looked at even if the run is stopping.

@@ -86,7 +86,7 @@ func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, 
 			return err
 		}
 		if len(submodules) > 0 {
-			out.Notes = append(out.Notes, bounded(fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules)))
+			out.Notes = append(out.Notes, a.bounded(fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules)))
 		}
 		out.Head, out.Base = head.ID, loop.Snapshot{Commit: head.ID, Tree: head.Tree}
 		if !req.Source.IncludeDirty {

@@ -13,6 +13,7 @@ import (
 	"conclave/internal/gitrepo"
 	"conclave/internal/guard"
 	"conclave/internal/loop"
+	"conclave/internal/secret"
 )
 
 // whole is a change from the run's base to a commit: its list of paths and its diff in the store, and what must be
@@ -81,7 +82,7 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err != nil {
 		return w, err
 	}
-	if w.total, err = a.Store.Put(ctx, list); err != nil {
+	if w.total, err = a.Store.Put(ctx, a.secrets.Redact(list)); err != nil {
 		return w, err
 	}
 	lines, tests := guard.NewLines(rules.Generated), guard.NewTests()
@@ -103,46 +104,85 @@ func (a *Activities) describe(ctx context.Context, repo *gitrepo.RunRepo, runID,
 	if err != nil {
 		return w, err
 	}
-	opaque, err := countOpaque(ctx, repo, from, to, w.changes, rules, lines)
+	shown := span{repo: repo, from: from, to: to, changes: w.changes}
+	opaque, err := shown.countOpaque(ctx, rules, lines)
 	if err != nil {
 		return w, err
 	}
-	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, settings...))
+	if err := shown.unshown(ctx, added); err != nil {
+		return w, err
+	}
+	w.scan, w.notes = scanned(rules.Scan(guarded(w.changes), lines, tests, settings...), a.secrets.String)
 	if len(opaque) > 0 {
-		w.notes = append(w.notes, clip(fmt.Sprintf("text with bytes that make git take it for binary, so that no diff shows it: %q", opaque), detailLimit))
+		w.notes = append(w.notes, clip(a.secrets.String(fmt.Sprintf("text with bytes that make git take it for binary, so that no diff shows it: %q", opaque)), detailLimit))
+	}
+	known := func(lines []string) (map[string]bool, error) { return repo.Holds(ctx, from, lines) }
+	if err := added.Known(known); err != nil {
+		return w, err
 	}
 	return w, a.found(ctx, &w.scan, added)
 }
 
+// span is what lies between two commits.
+type span struct {
+	repo     *gitrepo.RunRepo
+	from, to string
+	changes  []gitrepo.Change
+}
+
 // countOpaque counts the lines of text that git takes for binary because of a byte in it: its patch has none, so that a
 // change of any size would look like nothing. It names the files.
-func countOpaque(ctx context.Context, repo *gitrepo.RunRepo, from, to string, changed []gitrepo.Change, rules *guard.Rules, lines *guard.Lines) ([]string, error) {
+func (s span) countOpaque(ctx context.Context, rules *guard.Rules, lines *guard.Lines) ([]string, error) {
+	var opaque []string
+	err := s.each(ctx, s.binary(rules.Generated), func(path string, before, after []byte) {
+		if n := guard.TextLines(before) + guard.TextLines(after); n > 0 {
+			lines.Counted += n
+			opaque = append(opaque, path)
+		}
+	})
+	slices.Sort(opaque)
+	return opaque, err
+}
+
+// unshown looks for secrets where the patch shows nothing: in files that git takes for binary, and behind the beginning
+// of very long lines.
+func (s span) unshown(ctx context.Context, added *secret.Added) error {
+	return s.each(ctx, append(s.binary(nil), added.Cut()...), added.Whole)
+}
+
+// binary are the changed files that git takes for binary, without those that are left out.
+func (s span) binary(without func(path string) bool) []string {
 	var binary []string
-	for _, c := range changed {
-		if c.Binary && !rules.Generated(c.Path) {
+	for _, c := range s.changes {
+		if c.Binary && (without == nil || !without(c.Path)) {
 			binary = append(binary, c.Path)
 		}
 	}
-	var opaque []string
-	for some := range slices.Chunk(binary, mostOpen) {
-		for _, commit := range []string{from, to} {
-			files, err := repo.Files(ctx, commit, some)
-			if err != nil {
-				return nil, err
-			}
-			for _, file := range files {
-				if n := guard.TextLines(file.Content); n > 0 {
-					lines.Counted += n
-					opaque = append(opaque, file.Path)
-				}
-			}
-		}
-	}
-	slices.Sort(opaque)
-	return slices.Compact(opaque), nil
+	return binary
 }
 
-// mostOpen is how many binary files are held in memory together, of each at most 1 MiB.
+// each reads files on both sides; what is missing is empty.
+func (s span) each(ctx context.Context, paths []string, do func(path string, before, after []byte)) error {
+	for some := range slices.Chunk(paths, mostOpen) {
+		var sides [2]map[string][]byte
+		for i, commit := range []string{s.from, s.to} {
+			files, err := s.repo.Files(ctx, commit, some)
+			if err != nil {
+				return err
+			}
+			sides[i] = map[string][]byte{}
+			for _, file := range files {
+				sides[i][file.Path] = file.Content
+			}
+		}
+		for _, path := range some {
+			do(path, sides[0][path], sides[1][path])
+		}
+	}
+	return nil
+}
+
+// mostOpen is how many files are held in memory together, of each at most 1 MiB on either side.
 const mostOpen = 16
 
 // otherSettings are the changed files that hold a part of what the verify command does, and of which that part differs.
@@ -187,15 +227,15 @@ const (
 	detailLimit    = 240
 )
 
-// scanned is a report as the history holds it, and what it leaves out in words.
-func scanned(report guard.Report) (loop.Scan, []string) {
+// scanned is a report as the history holds it, and what it leaves out in words. hide takes secrets out before texts are cut.
+func scanned(report guard.Report, hide func(string) string) (loop.Scan, []string) {
 	scan := loop.Scan{Lines: report.Lines, ProtectedDigest: report.Digest}
 	for _, path := range fitting(report.Exempt, exemptBytes) {
 		scan.Exempt = append(scan.Exempt, strings.ToValidUTF8(path, "\uFFFD"))
 	}
 	room := protectedBytes
 	for _, hit := range oneOfEachFirst(report.Protected) {
-		entry := loop.Guarded{Path: strings.ToValidUTF8(hit.Path, "\uFFFD"), Why: hit.Why, Detail: clip(hit.Detail, detailLimit)}
+		entry := loop.Guarded{Path: strings.ToValidUTF8(hit.Path, "\uFFFD"), Why: hit.Why, Detail: clip(hide(hit.Detail), detailLimit)}
 		if room -= jsonBytes(entry); room < 0 {
 			break
 		}

@@ -224,7 +224,7 @@ func TestABoundedListHoldsOneProtectedChangeOfEachKind(t *testing.T) {
 		report.Protected = append(report.Protected, guard.Hit{Path: fmt.Sprintf("a/%03d/AGENTS.md", i), Why: guard.Instruction})
 	}
 	report.Protected = append(report.Protected, guard.Hit{Path: "conclave.yaml", Why: guard.Configuration}, guard.Hit{Path: "z", Why: guard.CI})
-	scan, notes := scanned(report)
+	scan, notes := scanned(report, func(text string) string { return text })
 	require.Equal(t, []loop.Guarded{{Path: "conclave.yaml", Why: guard.Configuration}, {Path: "z", Why: guard.CI}}, scan.Protected[len(scan.Protected)-2:])
 	require.Len(t, notes, 1)
 }

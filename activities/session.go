@@ -90,5 +90,5 @@ func (t *turn) holdSession(result *loop.TurnResult) error {
 }
 
 func (t *turn) note(format string, args ...any) {
-	t.notes = append(t.notes, fmt.Sprintf("step %s: ", t.req.Step)+bounded(fmt.Sprintf(format, args...)))
+	t.notes = append(t.notes, fmt.Sprintf("step %s: ", t.req.Step)+t.bounded(fmt.Sprintf(format, args...)))
 }

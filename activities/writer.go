@@ -26,7 +26,7 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 	if result.Class != record.ClassOK {
 		switch {
 		case err != nil: // the turn failed for a reason of its own, which must not be lost
-			result.Notes = append(result.Notes, bounded(fmt.Sprintf("step %s: what the writer left could not be kept: %v", t.req.Step, err)))
+			result.Notes = append(result.Notes, t.bounded(fmt.Sprintf("step %s: what the writer left could not be kept: %v", t.req.Step, err)))
 		case snapshot.Changed:
 			result.Notes = append(result.Notes, fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref))
 		}
@@ -38,7 +38,7 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 	result.Snapshot = loop.Snapshot{Commit: snapshot.Commit, Tree: snapshot.Tree}
 	result.Changed = snapshot.Changed
 	t.asks(result)
-	result.Notes = append(result.Notes, notTaken(t.req.Step, snapshot)...)
+	result.Notes = append(result.Notes, t.notTaken(t.req.Step, snapshot)...)
 	if err := t.describeChange(ctx, result); err != nil {
 		return err
 	}
@@ -54,16 +54,16 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 }
 
 // notTaken says what of the workspace is not in the snapshot.
-func notTaken(step string, s gitrepo.Snapshot) []string {
+func (a *Activities) notTaken(step string, s gitrepo.Snapshot) []string {
 	var notes []string
 	if len(s.Nested) > 0 {
-		notes = append(notes, bounded(fmt.Sprintf("step %s: repositories of their own, whose files were taken and whose history was not: %q", step, s.Nested)))
+		notes = append(notes, a.bounded(fmt.Sprintf("step %s: repositories of their own, whose files were taken and whose history was not: %q", step, s.Nested)))
 	}
 	if len(s.Submodules) > 0 {
-		notes = append(notes, bounded(fmt.Sprintf("step %s: files inside the submodules %q are no part of the change", step, s.Submodules)))
+		notes = append(notes, a.bounded(fmt.Sprintf("step %s: files inside the submodules %q are no part of the change", step, s.Submodules)))
 	}
 	if len(s.Skipped) > 0 {
-		notes = append(notes, bounded(fmt.Sprintf("step %s: git cannot hold %q", step, s.Skipped)))
+		notes = append(notes, a.bounded(fmt.Sprintf("step %s: git cannot hold %q", step, s.Skipped)))
 	}
 	return notes
 }
@@ -123,7 +123,7 @@ func (t *turn) readFixReport(ctx context.Context, result *loop.TurnResult) error
 		result.FixReport = append(result.FixReport, loop.Fixed{Finding: entry.Finding, Status: entry.Status})
 	}
 	if len(report.Problems) > 0 {
-		result.Notes = append(result.Notes, bounded(fmt.Sprintf("step %s: of the fix report does not count: %s", t.req.Step, strings.Join(report.Problems, "; "))))
+		result.Notes = append(result.Notes, t.bounded(fmt.Sprintf("step %s: of the fix report does not count: %s", t.req.Step, strings.Join(report.Problems, "; "))))
 	}
 	if len(report.Entries) == 0 {
 		return nil
