@@ -56,7 +56,8 @@ func spiedLab(t *testing.T) (*lab, spies) {
 	environ := append(slices.Clone(l.acts.Environ), "OPENAI_API_KEY="+s.key)
 	agents := l.acts.Agents
 	agents.Environ = environ
-	agents.ExtraEnv = map[string]map[string]string{"hand": {"LAB": l.dir, "HAND_TOKEN": s.given}, "codex": {"LAB": l.dir}}
+	agents.ExtraEnv = map[string]map[string]string{"hand": {"LAB": l.dir, "HAND_TOKEN": s.given}, "codex": {"LAB": l.dir}, "gemini": {"LAB": l.dir}}
+	agents.Binaries = map[string]string{"codex": filepath.Join(l.dir, "agent.sh"), "gemini": filepath.Join(l.dir, "agent.sh")}
 	acts, err := New(Options{Store: l.store, StateDir: l.acts.StateDir, Environ: environ, Agents: agents, Sandbox: SandboxOff})
 	require.NoError(t, err)
 	l.acts = acts
@@ -165,6 +166,46 @@ func TestNoSecretIsInAHeartbeatOrAnEvent(t *testing.T) {
 	require.Contains(t, l.get(out.Artifacts["transcript.jsonl"]), "[redacted:github-token]")
 	for line := range strings.Lines(l.get(out.Artifacts["transcript.jsonl"]) + l.get(out.Artifacts["events.jsonl"])) {
 		require.True(t, json.Valid([]byte(line)), line)
+	}
+	l.nothingIn(s)
+}
+
+// gemini shows its words while it makes them: no part holds the secret, all of them do.
+func TestNoSecretIsInTheManyPartsOfAMessage(t *testing.T) {
+	l, s := spiedLab(t)
+	said := "I found the token " + s.token + " in it, and " + s.key + ", and " + s.given + ".\n\nVERDICT: PASS"
+	for i, most := range []int{5, 13, 37} {
+		var stream strings.Builder
+		stream.WriteString(`{"type":"init","timestamp":"2026-11-30T12:00:00.000Z","session_id":"s-1","model":"gemini-2.5-pro"}` + "\n")
+		for rest := said; rest != ""; {
+			n := min(most, len(rest))
+			part, err := json.Marshal(map[string]any{"type": "message", "role": "assistant", "content": rest[:n], "delta": true})
+			require.NoError(t, err)
+			stream.WriteString(string(part) + "\n")
+			rest = rest[n:]
+		}
+		stream.WriteString(`{"type":"result","status":"success","stats":{"total_tokens":9,"input_tokens":3,"output_tokens":1}}` + "\n")
+		require.NoError(t, os.WriteFile(filepath.Join(l.dir, "stream"), []byte(stream.String()), 0o600))
+		change := l.wrote(fmt.Sprintf("%d-1", i), draft).Snapshot
+		l.plays("cat $LAB/stream")
+		ask := l.review(fmt.Sprintf("%d-2", i), change)
+		ask.Target = record.Engine{Adapter: "gemini", Provider: "google", ModelFamily: "gemini", Model: agent.DefaultModel}
+		var beats []string
+		out, err := try[loop.TurnResult](attempt{beats: func(b Beat) { beats = append(beats, b.Action) }}, l.acts.RunTurn, ask)
+		require.NoError(t, err)
+		require.Equal(t, record.ClassOK, out.Class, out.Message)
+		require.Equal(t, "pass", out.Verdict)
+		require.Contains(t, l.get(out.Final), "I found the token [redacted:github-token] in it, and [redacted:environment:OPENAI_API_KEY], and [redacted:environment:HAND_TOKEN].")
+		kept := l.get(out.Artifacts["transcript.jsonl"]) + l.get(out.Artifacts["events.jsonl"]) + strings.Join(beats, "\n")
+		for _, secret := range []string{s.token[4:], s.key[12:], s.given} {
+			for at := 0; at+5 <= len(secret); at += 5 {
+				require.NotContains(t, kept, secret[at:at+5], "%d a part", most)
+			}
+		}
+		require.Contains(t, kept, "VERD")
+		for line := range strings.Lines(l.get(out.Artifacts["transcript.jsonl"]) + l.get(out.Artifacts["events.jsonl"])) {
+			require.True(t, json.Valid([]byte(line)), line)
+		}
 	}
 	l.nothingIn(s)
 }

@@ -18,6 +18,7 @@ import (
 	"conclave/internal/loop"
 	"conclave/internal/process"
 	"conclave/internal/record"
+	"conclave/internal/secret"
 )
 
 // RunTurn runs one agent turn to its end. A turn that finished before is not
@@ -75,6 +76,8 @@ type turn struct {
 	scratch string
 	space   *workspace
 	outcome agent.Outcome
+	// parts are the agent's words, where they come in parts.
+	parts *secret.Parts
 	// watch is over what a reader must not change.
 	watch *gitrepo.Watch
 	// held is what contains the agent.
@@ -171,6 +174,7 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 	stderr := filepath.Join(t.scratch, "stderr")
 	log := newEventLog(filepath.Join(t.scratch, "events.jsonl"))
 	defer log.close()
+	t.parts = t.secrets.Parts()
 	end, err := process.Run(ctx, process.Spec{
 		Sandbox: t.held.Confinement,
 		Name:    t.req.Target.Adapter, Path: inv.Path, Args: inv.Args, Env: inv.Env, Dir: inv.Dir, Stdin: inv.StdinFile,
@@ -206,7 +210,7 @@ func (t *turn) follow(parser agent.Parser, log *eventLog) func([]byte) error {
 			if err := log.add(event); err != nil {
 				return err
 			}
-			if action := event.Action(); action != "" {
+			if action := t.doing(event); action != "" {
 				t.beat.act(action)
 			}
 			if event.Fatal {
@@ -216,6 +220,23 @@ func (t *turn) follow(parser agent.Parser, log *eventLog) func([]byte) error {
 		return nil
 	}
 }
+
+// doing is what people read of an event. Of a message in parts it is what was said up to the last blank: a secret may lie
+// in several parts.
+func (t *turn) doing(event agent.Event) string {
+	if !event.Part {
+		t.parts.End()
+		return event.Action()
+	}
+	said := t.parts.Add(event.Text)
+	if cut := len(said) - saidKept; cut > 0 {
+		said = said[cut:]
+	}
+	return said
+}
+
+// saidKept is how much of a message in parts people read, in bytes.
+const saidKept = 160
 
 // store puts what the turn left into the store and names it in the result.
 func (t *turn) store(ctx context.Context, result *loop.TurnResult) error {
@@ -228,7 +249,7 @@ func (t *turn) store(ctx context.Context, result *loop.TurnResult) error {
 		if err != nil || info.Size() == 0 {
 			continue
 		}
-		if err := t.cleanFile(path); err != nil {
+		if err := errors.Join(t.cleanFile(path), withoutPieces(path, t.parts)); err != nil {
 			return err
 		}
 		ref, err := t.Store.PutFile(ctx, path)

@@ -19,6 +19,7 @@ type geminiEvent struct {
 	Content    string          `json:"content"`
 	Tool       string          `json:"tool_name"`
 	Parameters json.RawMessage `json:"parameters"`
+	Delta      bool            `json:"delta"`
 	Status     string          `json:"status"`
 	Severity   string          `json:"severity"`
 	Message    string          `json:"message"`
@@ -105,7 +106,7 @@ func (p *geminiParser) message(e geminiEvent) []Event {
 		return nil
 	}
 	p.final.WriteString(e.Content)
-	return []Event{{Kind: EventMessage, Text: e.Content}}
+	return []Event{{Kind: EventMessage, Text: e.Content, Part: e.Delta}}
 }
 
 func (p *geminiParser) lastWord(e geminiEvent) []Event {

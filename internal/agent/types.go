@@ -138,6 +138,8 @@ type Event struct {
 	Usage   *Usage `json:"usage,omitempty"`
 	// Fatal says that going on is of no use, although the program would (retries after a refused login).
 	Fatal bool `json:"fatal,omitempty"`
+	// Part says that a message is a part of one: the next one goes on where it ends, be it within a word.
+	Part bool `json:"-"`
 }
 
 // Action is a short line for people about what the agent does; "" for events that are no action.

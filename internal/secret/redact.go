@@ -32,6 +32,11 @@ func (s *Scanner) redact(text []byte) ([]byte, bool) {
 	if len(found) == 0 {
 		return text, false
 	}
+	return replace(text, found), true
+}
+
+// replace writes marks in the place of what was found.
+func replace(text []byte, found []Match) []byte {
 	out := make([]byte, 0, len(text))
 	at := 0
 	for _, m := range found {
@@ -39,7 +44,7 @@ func (s *Scanner) redact(text []byte) ([]byte, bool) {
 		out = appendMark(out, m, text[m.Start:m.End])
 		at = m.End
 	}
-	return append(out, text[at:]...), true
+	return append(out, text[at:]...)
 }
 
 // appendMark writes one mark for each line of a secret. What a diff puts in front of a line stays.
