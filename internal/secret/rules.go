@@ -46,6 +46,8 @@ type ruleFile struct {
 	// first group, or all of it, is the secret.
 	Keywords []string `json:"keywords"`
 	Pattern  string   `json:"pattern"`
+	// Encoded are beginnings of the secret by which it is found in base64.
+	Encoded []string `json:"encoded"`
 	// Kind is "" for a pattern, "pem", "jwt" or "assigned" for what is read by code: a private key's block, a JSON web
 	// token, and the value that is given to a name of which a keyword is part. Such a value consists of letters, digits and Characters, and
 	// is at least Least long.

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"encoding/base64"
 	"slices"
 )
 
@@ -25,8 +26,13 @@ type Scanner struct {
 	values []value
 }
 
-// word is what the automaton looks for: the keyword of a rule, or the beginning of a value.
-type word struct{ rule, value int }
+// word is what the automaton looks for: the keyword of a rule, its form in base64, or the beginning of a value.
+type word struct {
+	rule, value int
+	// encoded says that the keyword stands in base64, before bytes behind the beginning of a group.
+	encoded bool
+	before  int
+}
 
 // New makes a scanner for the kept rules and the exact values of variables, each "NAME=value".
 func New(variables ...string) *Scanner {
@@ -36,6 +42,12 @@ func New(variables ...string) *Scanner {
 		for _, keyword := range r.Keywords {
 			words = append(words, keyword)
 			s.words = append(s.words, word{rule: i, value: -1})
+		}
+		for _, beginning := range r.Encoded {
+			for before := range 3 {
+				words = append(words, within(base64.RawStdEncoding, before, beginning))
+				s.words = append(s.words, word{rule: i, value: -1, encoded: true, before: before})
+			}
 		}
 	}
 	for i, v := range valuesOf(variables) {
@@ -76,6 +88,12 @@ func (s *Scanner) candidates(text []byte, from, to int) []Match {
 		}
 		r := &s.set.rules[w.rule]
 		if r.Kind == kindPEM && start < done {
+			return
+		}
+		if w.encoded {
+			if m, ok := s.set.encoded(r, text, start, w.before); ok {
+				found = append(found, m)
+			}
 			return
 		}
 		if m, ok := s.set.match(r, text, start); ok {

@@ -222,6 +222,47 @@ func TestAValueIsFoundWithinLongerBase64(t *testing.T) {
 	}
 }
 
+// A manifest, or a header of basic authentication, holds them so.
+func TestShapesAreFoundInBase64(t *testing.T) {
+	s := New()
+	shapes := map[string]string{
+		"github-token": "ghp_{alnum:36}", "anthropic-key": "sk-ant-api03-{url:93}AA", "openai-key": "sk-proj-{alnum:60}", "aws-access-key": "AKIA{base32:16}",
+		"google-key": "AIza{url:35}", "gitlab-token": "glpat-{url:20}", "slack-token": "xoxb-{digits:12}-{digits:13}-{alnum:24}", "npm-token": "npm_{alnum:36}",
+	}
+	for rule, template := range shapes {
+		for seed := range uint64(6) {
+			token, _ := fill(rand.New(rand.NewPCG(seed, 20)), template)
+			plain := strings.Repeat("u", int(seed)) + `:` + token + "\nother: value of a setting\n"
+			for name, encoded := range map[string]string{
+				"": base64.StdEncoding.EncodeToString([]byte(plain)), "URL": base64.RawURLEncoding.EncodeToString([]byte(plain)),
+				"alone": base64.StdEncoding.EncodeToString([]byte(token)), "line feed": base64.StdEncoding.EncodeToString([]byte(token + "\n")),
+			} {
+				for width := range 3 {
+					text := encoded
+					if cut := 20 + 7*width; width > 0 && cut < len(encoded) {
+						text = encoded[:cut] + "\n    " + encoded[cut:]
+					}
+					clean := s.String("  data: " + text + "\n  next: stays\n")
+					require.Contains(t, clean, "[redacted:"+rule+"]", "%s %s %d", rule, name, width)
+					require.Contains(t, clean, "next: stays")
+					for i := 4; i+8 <= len(token); i++ {
+						for before := range 3 {
+							require.NotContains(t, clean, within(base64.RawStdEncoding, before, token[i:i+8]), "%s %s %d", rule, name, width)
+						}
+					}
+				}
+			}
+		}
+	}
+	// Drawn bytes in base64 are none, nor is a beginning without the rest.
+	noise := base64.StdEncoding.EncodeToString([]byte(draw(rand.New(rand.NewPCG(21, 1)), "b64", 1<<20)))
+	require.Equal(t, noise, s.String(noise))
+	for _, text := range []string{"ghp_ is how it begins, and this is a longer text", "AKIA is how it begins"} {
+		text = base64.StdEncoding.EncodeToString([]byte(text))
+		require.Equal(t, text, s.String(text))
+	}
+}
+
 // base64(1) breaks lines at 76 characters, and others elsewhere.
 func TestAValueIsFoundOverTheEndsOfLines(t *testing.T) {
 	value := draw(rand.New(rand.NewPCG(18, 19)), "url", 108)

@@ -164,11 +164,17 @@ func inBase64(text string) []string {
 	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		out = append(out, encoding.EncodeToString([]byte(text)), encoding.WithPadding(base64.StdPadding).EncodeToString([]byte(text)))
 		for before := range 3 {
-			encoded := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + text))
-			out = append(out, encoded[(before*8+5)/6:(before+len(text))*8/6])
+			out = append(out, within(encoding, before, text))
 		}
 	}
 	return out
+}
+
+// within is what base64 makes of a text that stands before bytes behind a group's beginning: the characters that depend on
+// the text alone.
+func within(encoding *base64.Encoding, before int, text string) string {
+	encoded := encoding.EncodeToString([]byte(strings.Repeat("\x00", before) + text))
+	return encoded[(before*8+5)/6 : (before+len(text))*8/6]
 }
 
 // secretName are names of variables that hold secrets by custom.
