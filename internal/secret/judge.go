@@ -74,6 +74,9 @@ func random(value []byte) bool {
 	case m.count[lower]+m.count[upper] == 0, float64(m.changes)/n < least, float64(m.longest)/n > wordMost:
 		return false
 	}
+	if m.count[digit] == 0 { // a name is written of short words, too
+		return m.count[upper] == 0 || float64(m.inShort)/n <= wordsMost
+	}
 	return m.count[upper] == 0 || float64(m.inWords)/n <= wordsMost
 }
 
@@ -85,6 +88,7 @@ type mixture struct {
 	word    int // small letters so far, with a capital before them
 	longest int // of these
 	inWords int // characters in words of three small letters and more
+	inShort int // characters in words of two and more
 }
 
 func (m *mixture) add(kind charKind) {
@@ -108,6 +112,9 @@ func (m *mixture) endWord() {
 	m.longest = max(m.longest, m.word)
 	if m.word > 2 {
 		m.inWords += m.word + 1
+	}
+	if m.word > 1 {
+		m.inShort += m.word + 1
 	}
 	m.word = 0
 }

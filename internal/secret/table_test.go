@@ -114,6 +114,28 @@ func TestNothingInnocentIsFound(t *testing.T) {
 	}
 }
 
+// What tools write is full of drawn texts: none of them is a secret, however many there are.
+func TestLockFilesAndHashesHoldNoSecret(t *testing.T) {
+	s, random := New(), rand.New(rand.NewPCG(30, 31))
+	for _, template := range []string{
+		`example.test/module v1.{digits:2}.0 h1:{b64:43}=`, `example.test/module v1.0.0/go.mod h1:{b64:43}=`,
+		`      "integrity": "sha512-{b64:86}==",`, `  integrity sha1-{b64:27}=`, `  resolution: {integrity: sha512-{b64:86}==}`,
+		`"https://registry.test.invalid/pkg/-/pkg-1.0.0.tgz#{hex:40}"`, `checksum = "{hex:64}"`, `    {file = "a-1.0.whl", hash = "sha256:{hex:64}"},`,
+		`a==1.0 --hash=sha256:{hex:64}`, `FROM image@sha256:{hex:64}`, `  uses: actions/checkout@{hex:40}`, `id: {hex:8}-{hex:4}-4{hex:3}-a{hex:3}-{hex:12}`,
+		`commit {hex:40}`, `index {hex:40}..{hex:40} 100644`, `ETag: W/"{hex:32}"`, `<script src="/assets/app-{alnum:8}.js" integrity="sha384-{b64:64}"></script>`,
+		`trace_id={hex:32} span_id={hex:16}`, `data:font/woff2;base64,{b64:400}`, `//# sourceMappingURL=data:application/json;base64,{b64:200}`, `AAAAB3NzaC1yc2EAAAADAQABAAABgQC{b64:300}`,
+		`"thoughtSignature": "{b64:300}"`, `toolu_01{alnum:22} msg_01{alnum:22} req_011{alnum:21}`, `resp_{hex:48} rs_{hex:48} call_{alnum:24}`,
+		`var _{alnum:3}="{alnum:60}",{letters:1}=function(e){return {letters:2}[e]};`, `"publicKeyToken": "{hex:16}"`, `"tokenId": "{alnum:24}"`, `csrf_token: "{alnum:32}"`,
+	} {
+		for range 1000 {
+			line, _ := fill(random, template)
+			for _, m := range s.Find([]byte(line)) {
+				t.Errorf("%s finds %q in: %s", m.Rule, line[m.Start:m.End], line)
+			}
+		}
+	}
+}
+
 func TestTheTablesHoldNoSecret(t *testing.T) {
 	s := New()
 	for _, line := range table(t, "secrets.txt") {
