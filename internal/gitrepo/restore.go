@@ -74,7 +74,7 @@ func (w *workspace) restoreOnce(ctx context.Context, keep []string) (paths []str
 	if err != nil {
 		return nil, false, err
 	}
-	different, touched, err := w.really(s.changed)
+	different, touched, err := w.really(ctx, s.changed)
 	if err != nil {
 		return nil, false, err
 	}
@@ -184,7 +184,7 @@ func (r *RunRepo) Differences(ctx context.Context, dir, commit string, exclude [
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", dir, short(commit), err)
 	}
-	different, _, err := w.really(s.changed)
+	different, _, err := w.really(ctx, s.changed)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", dir, short(commit), err)
 	}
