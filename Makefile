@@ -33,6 +33,7 @@ test: build ## all tests of the main module, end to end included
 	@echo "race detector: $(if $(RACE),on,off (no C compiler found))"
 	$(GO) test $(RACE) $(TESTFLAGS) -timeout 25m ./...
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run Linear ./internal/review)
+	$(if $(RACE),$(GO) test $(TESTFLAGS) -run TestAWorkerStaysSmall ./activities)
 
 test-agents: build ## the real agent programs, from npm, against a scripted model server
 	@bash tools/agents/install.sh
