@@ -69,6 +69,7 @@ func (l *lab) codexReview(step, script string, limit time.Duration, change loop.
 func TestTheZoo(t *testing.T) {
 	l := newLab(t).prepare(false)
 	change := l.wrote("01", draft).Snapshot
+	first := openFiles(t)
 	for i, animal := range zoo {
 		t.Run(animal.name, func(t *testing.T) {
 			running := goleak.IgnoreCurrent()
@@ -86,6 +87,7 @@ func TestTheZoo(t *testing.T) {
 			goleak.VerifyNone(t, running)
 		})
 	}
+	require.LessOrEqual(t, len(openFiles(t)), len(first)+1, "one that each turn leaves adds up")
 	left, err := os.ReadDir(filepath.Join(RunDir(l.acts.StateDir, runID), "turns"))
 	require.NoError(t, err)
 	require.Empty(t, left)

@@ -60,7 +60,7 @@ func TestASecretOfTheWritersIsFoundAndNeverShown(t *testing.T) {
 				{Role: "review", Say: "Nothing left to object to.\n\nVERDICT: PASS", Review: map[string]object{"full": clean()}[discipline]},
 			})
 			args := map[string][]string{"full": l.fullArgs()}[discipline]
-			run := l.run(0, append(args, "--verify-cmd", "cat deploy.env 2>/dev/null; true", "Add Sum")...)
+			run := l.run(0, append(args, "--verify-cmd", "cat *.env 2>/dev/null; true", "Add Sum")...)
 			require.Equal(t, runrecord.Converged, run.Stop, run.Message)
 			require.Equal(t, 2, run.Iterations)
 			require.Len(t, run.Findings, 1)
