@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"conclave/internal/agent"
@@ -181,6 +183,7 @@ func (c command) refused(err error, log string) (commandEnd, error) {
 const mostStores = 6
 
 // objectStores are the folders of git objects that a workspace's .git borrows from, with those that they borrow from.
+// A repository that somebody else packed may name any folder there: only what looks like one is opened to an agent.
 func objectStores(dir string) []string {
 	found := []string{dir}
 	for i := 0; i < len(found) && i < mostStores; i++ {
@@ -193,12 +196,23 @@ func objectStores(dir string) []string {
 			if !filepath.IsAbs(line) {
 				line = filepath.Join(found[i], line)
 			}
-			if isDir(line) { // one that is gone is git's to complain about
+			if isObjectStore(line) { // one that is gone is git's to complain about
 				found = append(found, line)
 			}
 		}
 	}
 	return found
+}
+
+var objectFolder = regexp.MustCompile(`^([0-9a-f]{2}|pack|info|(tmp_|incoming-|bulk-|quarantine-).*)$`)
+
+// isObjectStore tells a folder of git objects by what is in it: git's own two folders, or nothing else than objects.
+func isObjectStore(dir string) bool {
+	if isDir(filepath.Join(dir, "pack")) && isDir(filepath.Join(dir, "info")) {
+		return true
+	}
+	entries, err := os.ReadDir(dir)
+	return err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() || !objectFolder.MatchString(e.Name()) })
 }
 
 // protectedFiles are the files of the workspace that a writer's sandbox keeps as they are: reviewer definitions, instruction

@@ -196,3 +196,17 @@ func TestAnIsolatedHomeIsContained(t *testing.T) {
 	require.FileExists(t, filepath.Join(l.acts.StateDir, "runs", runID, "home", "state"))
 	require.NoFileExists(t, filepath.Join(l.dir, "outside"))
 }
+
+// A repository can come with a .git of somebody else's making, whose list of object stores names what it likes.
+func TestOnlyObjectStoresAreOpenedToAnAgent(t *testing.T) {
+	home := t.TempDir()
+	for _, dir := range []string{".ssh", "mine/objects/pack", "mine/objects/info", "bare/objects/ab", "linked"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(home, dir), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".ssh/id_ed25519"), []byte("secret"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "linked/objects")))
+	store := filepath.Join(home, "mine/objects")
+	list := strings.Join([]string{filepath.Join(home, ".ssh"), "../../.ssh", filepath.Join(home, "linked/objects"), home, "../../bare/objects"}, "\n")
+	require.NoError(t, os.WriteFile(filepath.Join(store, "info/alternates"), []byte(list), 0o600))
+	require.Equal(t, []string{store, filepath.Join(home, "bare/objects")}, objectStores(store))
+}

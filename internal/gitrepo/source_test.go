@@ -227,10 +227,9 @@ func TestKindsOfRepositories(t *testing.T) {
 func TestExcludesOutsideTheTree(t *testing.T) {
 	t.Parallel()
 	dir := userRepo(t, map[string]string{"a": "1"})
-	global := filepath.Join(t.TempDir(), "global")
-	write(t, filepath.Dir(global), "global", "*.swp\n!keep.bak")
+	write(t, dir, ".git/own", "*.swp\n!keep.bak")
 	write(t, dir, ".git/info/exclude", "*.bak\n")
-	userGit(t, dir, "config", "core.excludesFile", global)
+	userGit(t, dir, "config", "core.excludesFile", ".git/own")
 	for _, name := range []string{"x.swp", "x.bak", "keep.bak", "seen"} {
 		write(t, dir, name, "x")
 	}
@@ -244,6 +243,48 @@ func TestExcludesOutsideTheTree(t *testing.T) {
 	write(t, w, "y.bak", "x")
 	require.False(t, f.snapshot(t, w, f.base.ID).Changed)
 	require.Equal(t, "", userGit(t, w, "status", "--porcelain"), "the agent's git ignores the same")
+}
+
+// A repository can come with a .git of somebody else's making. What a run takes from it, agents read.
+func TestARepositoryNamesNoOtherFilesOfTheUser(t *testing.T) {
+	t.Parallel()
+	home := t.TempDir()
+	write(t, home, "id_ed25519", "top secret key\n")
+	for name, plant := range map[string]func(dir string){
+		"ignore rules by configuration":    func(dir string) { userGit(t, dir, "config", "core.excludesFile", filepath.Join(home, "id_ed25519")) },
+		"attribute rules by configuration": func(dir string) { userGit(t, dir, "config", "core.attributesFile", filepath.Join(home, "id_ed25519")) },
+		"ignore rules by a link": func(dir string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, ".git/info/exclude")))
+			require.NoError(t, os.Symlink(filepath.Join(home, "id_ed25519"), filepath.Join(dir, ".git/info/exclude")))
+		},
+		"attribute rules by a link": func(dir string) {
+			require.NoError(t, os.Symlink(filepath.Join(home, "id_ed25519"), filepath.Join(dir, ".git/info/attributes")))
+		},
+		"the list of a shallow clone by a link": func(dir string) {
+			require.NoError(t, os.Symlink(filepath.Join(home, "id_ed25519"), filepath.Join(dir, ".git/shallow")))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := userRepo(t, map[string]string{"a": "1"})
+			write(t, dir, ".git/info/exclude", "")
+			plant(dir)
+			source, err := OpenSource(t.Context(), dir)
+			if err != nil {
+				return // refused as a whole
+			}
+			excludes, err := source.Excludes(t.Context())
+			require.NoError(t, err)
+			require.NotContains(t, string(excludes), "secret")
+			config, err := source.userConfig(t.Context())
+			require.NoError(t, err)
+			global, own, err := source.attributes(config)
+			require.NoError(t, err)
+			require.NotContains(t, string(global)+string(own), "secret")
+			shallow, err := source.ShallowFile()
+			require.True(t, err != nil || !strings.Contains(string(shallow), "secret"))
+		})
+	}
 }
 
 func TestDirtyTakesTextConversionIntoAccount(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -14,18 +15,58 @@ import (
 // that sees it; values are picked from it by name and nothing of it is executed.
 func (s *Source) userConfig(ctx context.Context) (map[string]string, error) {
 	s.configOnce.Do(func() {
-		out, err := s.runner.run(ctx, call{gitDir: s.gitDir, user: true}, "config", "--list", "-z")
+		out, err := s.runner.run(ctx, call{gitDir: s.gitDir, user: true}, "config", "--list", "-z", "--show-scope")
 		if err != nil {
 			s.configErr = fmt.Errorf("read the git configuration: %w", err)
 			return
 		}
-		s.config = map[string]string{}
-		for _, record := range splitZ(out) {
-			key, value, _ := strings.Cut(record, "\n")
-			s.config[key] = value
-		}
+		s.config = s.values(splitZ(out))
 	})
 	return s.config, s.configErr
+}
+
+// fileSettings name files whose content goes into a run, where agents read it.
+var fileSettings = []string{"core.excludesfile", "core.attributesfile"}
+
+// values are settings out of pairs of a scope and a record; the last of a name counts. A repository that somebody else
+// packed may name any file of this machine: its own settings count for files of its own only.
+func (s *Source) values(pairs []string) map[string]string {
+	values := map[string]string{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		scope, record := pairs[i], pairs[i+1]
+		key, value, _ := strings.Cut(record, "\n")
+		if (scope == "local" || scope == "worktree") && slices.Contains(fileSettings, key) && !s.ownFile(s.userFile(value, "")) {
+			continue
+		}
+		values[key] = value
+	}
+	return values
+}
+
+// ownFile says that a path leads to something of the work tree or the git directory, links followed.
+func (s *Source) ownFile(path string) bool {
+	at, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return false
+	}
+	for _, dir := range []string{s.root, s.gitDir, s.commonDir} {
+		top, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(top, at); err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
+}
+
+// infoFile is a file of the repository's info folder, "" where it leads out of the repository.
+func (s *Source) infoFile(name string) string {
+	if path := filepath.Join(s.commonDir, "info", name); s.ownFile(path) {
+		return path
+	}
+	return ""
 }
 
 // Identity is the user's name and address for a landed commit: the environment's author, the configuration's, else
@@ -58,7 +99,7 @@ func (s *Source) Excludes(ctx context.Context) ([]byte, error) {
 	}
 	files := []string{s.userFile(config["core.excludesfile"], "ignore")}
 	if s.IsRepository() {
-		files = append(files, filepath.Join(s.commonDir, "info", "exclude"))
+		files = append(files, s.infoFile("exclude"))
 	}
 	return concatenate(files)
 }
@@ -69,7 +110,7 @@ func (s *Source) attributes(config map[string]string) (global, repository []byte
 	if err != nil || !s.IsRepository() {
 		return global, nil, err
 	}
-	repository, err = concatenate([]string{filepath.Join(s.commonDir, "info", "attributes")})
+	repository, err = concatenate([]string{s.infoFile("attributes")})
 	return global, repository, err
 }
 

@@ -24,7 +24,11 @@ func (s *Source) ShallowFile() ([]byte, error) {
 	if !s.shallow {
 		return nil, nil
 	}
-	return os.ReadFile(filepath.Join(s.commonDir, "shallow"))
+	path := filepath.Join(s.commonDir, "shallow")
+	if !s.ownFile(path) {
+		return nil, fmt.Errorf("%w: %s leads out of the repository", ErrCorruptRepository, path)
+	}
+	return os.ReadFile(path)
 }
 
 // Dirty lists what a run from HEAD leaves out: staged, changed, deleted and new files that no ignore rule covers, and
