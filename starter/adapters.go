@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -93,7 +92,7 @@ func lineOfAdapter(name, kind string, s agent.Settings) adapterLine {
 }
 
 func (a *app) printAdapters(lines []adapterLine) error {
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	fmt.Fprintln(table, "ADAPTER\tKIND\tIDENTITY\tPROGRAM\tVARIABLE")
 	for _, l := range lines {
 		identity, program := "-", cmp.Or(l.Binary, l.Note)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"conclave/config"
+	"conclave/internal/report/text"
 	"conclave/internal/runindex"
 )
 
@@ -130,6 +131,11 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
+// say and print drop what a terminal would obey: much of what they say are words of a repository, a run or an agent.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintln(a.err, text.Block(fmt.Sprintf(format, args...)))
+}
 
-func (a *app) print(format string, args ...any) { fmt.Fprintf(a.out, format+"\n", args...) }
+func (a *app) print(format string, args ...any) {
+	fmt.Fprintln(a.out, text.Block(fmt.Sprintf(format, args...)))
+}

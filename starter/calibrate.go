@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -214,7 +213,7 @@ func shares(c calibration.Counts) (precision, recall *float64) {
 }
 
 func (a *app) printCalibration(d calibrationDocument) error {
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	fmt.Fprintln(table, "SEAT\tLENS\tMODEL\tPRECISION\tRECALL\tRESULT")
 	for _, s := range d.Seats {
 		result := "calibrated"

@@ -286,7 +286,7 @@ func (c *carriage) copyOut(w io.Writer, name string) {
 		return
 	}
 	defer func() { _ = file.Close() }()
-	if _, err := io.Copy(w, file); err != nil {
+	if _, err := io.Copy(onScreen(w), file); err != nil {
 		c.app.say("warning: %s: %v", name, err)
 	}
 }

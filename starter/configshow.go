@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -67,7 +66,7 @@ func (a *app) printSettings(settings []config.Effective, asJSON bool) error {
 	if asJSON {
 		return a.printJSON(map[string]any{"settings": settings})
 	}
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	fmt.Fprintln(table, "KEY\tVALUE\tFROM")
 	for _, s := range settings {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", s.Key, s.Value, s.Origin)

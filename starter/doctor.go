@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -214,7 +213,7 @@ func checkLeftovers(h config.Host) []check {
 }
 
 func (a *app) printChecks(checks []check) error {
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	agentless := false
 	for _, c := range checks {
 		mark := "ok"

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"conclave/config"
+	"conclave/internal/report/text"
 	"conclave/internal/runindex"
 )
 
@@ -81,4 +81,4 @@ func complain(w io.Writer, what, remedy string) {
 	}
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string { return text.OneLine(s, 0) }

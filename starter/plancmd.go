@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -146,7 +145,7 @@ func (a *app) printPlan(d planDocument) error {
 	a.print("%s, discipline %s, rules %s", from, d.Discipline, d.Rules)
 	a.print("plan digest %s", d.PlanDigest)
 	a.print("package %s %s %s\n", d.Package.Source, d.Package.Version, d.Package.Digest)
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	fmt.Fprintln(table, "ORDER\tSTEP\tROLE\tENGINE\tWHEN")
 	for _, s := range d.Steps {
 		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", s.Order, s.Node, s.roleWords(), s.engine(), s.When)
@@ -194,7 +193,7 @@ func (p *plan) finalStep(order int) planStep {
 // printLanes lists the engines, and what may stand in for each.
 func (a *app) printLanes(d planDocument) error {
 	a.print("")
-	table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	table := a.table()
 	fmt.Fprintln(table, "LANE\tRUNS ON\tELSE ON")
 	for _, l := range d.Lanes {
 		var others []string

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,7 +21,7 @@ func (a *app) presetsCommand() *cobra.Command {
 			if asJSON {
 				return a.printJSON(map[string]any{"presets": config.Presets(), "calibration": calibrationOfPresets()})
 			}
-			table := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+			table := a.table()
 			fmt.Fprintln(table, "PRESET\tIMPLEMENTER\tSEATS\tNOTES")
 			for _, p := range config.Presets() {
 				seats, notes := p.Reviewers, append(presetNotes(p), calibrationNotes(p)...)

@@ -83,7 +83,7 @@ func (a *app) printFile(bundle, name string) error {
 		return &fault{code: exitStep, what: err.Error()}
 	}
 	defer func() { _ = file.Close() }()
-	_, err = io.Copy(a.out, file)
+	_, err = io.Copy(onScreen(a.out), file)
 	return err
 }
 
