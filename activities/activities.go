@@ -33,6 +33,8 @@ type Options struct {
 	// well-known ones.
 	Sandbox string
 	Caches  []string
+	// Own is set where the process works for one run only.
+	Own Own
 	// Client asks the workflow for its record; only source activities need it.
 	Client client.Client
 }

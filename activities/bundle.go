@@ -23,6 +23,9 @@ func BundleDir(root, runID string) string {
 // BundleNow writes the bundle from a record, and clears the workspaces of a run
 // that has ended.
 func (a *Activities) BundleNow(ctx context.Context, req *loop.BundleRequest, status record.Status) error {
+	if err := a.admitSource(req.RunID, req.Source); err != nil {
+		return err
+	}
 	source, err := gitrepo.OpenSource(ctx, req.Source.Dir)
 	if err != nil {
 		return err

@@ -15,6 +15,9 @@ import (
 // Land puts the run's change on a branch of the user's repository. Nothing else
 // of the repository is touched, and repeating it gives the same commit.
 func (a *Activities) Land(ctx context.Context, req *loop.LandRequest) (*loop.Landed, error) {
+	if err := a.admitBranch(req); err != nil {
+		return nil, err
+	}
 	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	landed, err := a.LandNow(ctx, req)
@@ -30,6 +33,9 @@ func (a *Activities) Land(ctx context.Context, req *loop.LandRequest) (*loop.Lan
 // LandNow is Land without Temporal: `resume` and `show` use it for a run that
 // ended while nobody could reach the user's repository.
 func (a *Activities) LandNow(ctx context.Context, req *loop.LandRequest) (*loop.Landed, error) {
+	if err := a.admitBranch(req); err != nil {
+		return nil, err
+	}
 	source, err := gitrepo.OpenSource(ctx, req.Source.Dir)
 	if err != nil {
 		return nil, err
@@ -68,6 +74,9 @@ func landMessage(req *loop.LandRequest) string {
 // WriteBundle rebuilds the bundle from the run's own record: it asks the
 // workflow for it, so that no history carries the record again and again.
 func (a *Activities) WriteBundle(ctx context.Context, req *loop.BundleRequest) error {
+	if err := a.admitSource(req.RunID, req.Source); err != nil {
+		return err
+	}
 	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	info := activity.GetInfo(ctx)

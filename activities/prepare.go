@@ -20,6 +20,9 @@ const baseMessage = "conclave: the state that the run started from"
 // starter, and is safe to repeat: the same source gives the same commits.
 func (a *Activities) PrepareRun(ctx context.Context, req *loop.PrepareRequest) (_ *loop.Prepared, err error) {
 	defer a.hide(&err)
+	if err := a.admitSource(req.RunID, req.Source); err != nil {
+		return nil, err
+	}
 	beat := startPulse(ctx, "", a.secrets)
 	defer beat.stop()
 	out, err := a.prepare(ctx, req)

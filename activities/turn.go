@@ -25,6 +25,9 @@ import (
 // run again: its stored result is returned.
 func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (_ *loop.TurnResult, err error) {
 	defer a.hide(&err)
+	if err := a.admit(req.RunID, req.Step); err != nil {
+		return nil, err
+	}
 	beat := startPulse(ctx, req.Step, a.secrets)
 	defer beat.stop()
 	run, cancel := stopping(ctx)

@@ -23,6 +23,9 @@ import (
 // the workspace back to the snapshot: what a command leaves is no change of the run.
 func (a *Activities) Verify(ctx context.Context, req *loop.VerifyRequest) (_ *loop.VerifyResult, err error) {
 	defer a.hide(&err)
+	if err := a.admit(req.RunID, req.Step); err != nil {
+		return nil, err
+	}
 	beat := startPulse(ctx, req.Step, a.secrets)
 	defer beat.stop()
 	run, cancel := stopping(ctx)

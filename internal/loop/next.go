@@ -173,4 +173,7 @@ func (p *Progress) changed() bool {
 	return !p.isGate() && p.Prepared != nil && p.Latest.Tree != "" && p.Latest.Tree != p.Prepared.Base.Tree
 }
 
-func (p *Progress) branch() string { return "conclave/" + p.in.RunID }
+func (p *Progress) branch() string { return BranchOf(p.in.RunID) }
+
+// BranchOf is the branch on which the change of a run lands.
+func BranchOf(runID string) string { return "conclave/" + runID }
