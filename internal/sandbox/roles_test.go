@@ -48,6 +48,7 @@ func (s *scene) allowed() map[string][3]string {
 		s.home + "/.aws/credentials":                    {no, no, no},
 		s.home + "/.config/gcloud/token":                {no, no, no},
 		s.home + "/.config/conclave":                    {no, no, no},
+		s.home + "/.config/temporalio/temporal.toml":    {no, no, no},
 		s.home + "/.config/tool/settings":               {no, r, r},
 		s.home + "/.gitconfig":                          {no, r, r},
 		s.home + "/notes.txt":                           {no, r, r},

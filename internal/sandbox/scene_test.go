@@ -39,7 +39,7 @@ func newScene(t *testing.T) *scene {
 		require.NoError(t, os.MkdirAll(dir, 0o700))
 	}
 	for _, path := range []string{
-		s.home + "/.ssh/id", s.home + "/.netrc", s.home + "/.aws/credentials", s.home + "/.config/gcloud/token", s.home + "/.config/tool/settings",
+		s.home + "/.ssh/id", s.home + "/.netrc", s.home + "/.aws/credentials", s.home + "/.config/gcloud/token", s.home + "/.config/temporalio/temporal.toml", s.home + "/.config/tool/settings",
 		s.home + "/.gitconfig", s.home + "/.cache/go-build/x", s.home + "/.cache/opencode/x", s.home + "/.cargo/registry/x", s.home + "/.cargo/bin/cargo", s.home + "/.npm/_cacache/x",
 		s.home + "/.cargo/credentials.toml", s.home + "/.claude/.credentials.json", s.home + "/.claude.json", s.home + "/.codex/auth.json", s.home + "/.config/conclave/config.yaml",
 		s.home + "/notes.txt", s.project + "/.git/config", s.project + "/main.go", s.workspace + "/main.go", s.workspace + "/sub/CLAUDE.md", s.workspace + "/.git/HEAD",

@@ -19,7 +19,9 @@ var homeSecrets = []string{
 	".config/opera", ".cache/mozilla", ".cache/google-chrome", ".cache/chromium", ".var/app", "snap",
 	".config/Code", ".config/Cursor", ".vscode-server", ".cursor-server", ".config/github-copilot", ".config/Signal", ".config/Slack", ".config/discord",
 	".local/share/TelegramDesktop", ".Xauthority", ".ICEauthority", ".bash_history", ".zsh_history", ".python_history", ".node_repl_history",
-	".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo", ".local/share/fish/fish_history", ".config/conclave", ".local/share/conclave",
+	".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo", ".local/share/fish/fish_history", ".local/share/atuin", ".config/conclave", ".local/share/conclave",
+	".config/temporalio", ".local/share/jupyter/runtime", ".jupyter", ".subversion/auth", ".config/filezilla", ".config/hcloud", ".config/configstore",
+	".wrangler", ".config/.wrangler", ".local/share/com.vercel.cli", ".config/netlify", ".config/containers/podman-connections.json",
 }
 
 // systemSecrets are readable where the worker is root, and nobody's business.
