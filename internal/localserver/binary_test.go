@@ -65,7 +65,7 @@ func TestLookUpOrder(t *testing.T) {
 		change func() string
 	}{
 		{"on PATH", binary{"/somewhere/temporal", kindTemporal}, func() string { return "" }},
-		{"built before", binary{f.built(), kindDevserver}, func() string { return program("state", "bin", "devserver-"+ServerVersion) }},
+		{"built before", binary{f.built(), kindDevserver}, func() string { return program("state", "bin", "devserver-"+ServerVersion+builtSuffix) }},
 		{"built by make", binary{filepath.Join(source, "bin", "devserver"), kindDevserver}, func() string { return program("source", "bin", "devserver") }},
 		{"beside the program", binary{filepath.Join(dir, "app", "devserver"), kindDevserver}, func() string { return program("app", "devserver") }},
 		{"environment", binary{filepath.Join(dir, "mine", "temporal"), kindTemporal}, func() string {

@@ -33,6 +33,10 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 2 && os.Args[1] == "--version":
 		fmt.Println("temporal version 9.0.0 (Server 9.9.9, UI 2.0.0)")
 		os.Exit(0)
+	case len(os.Args) > 2 && os.Args[1] == "intruder":
+		os.Exit(intrude(os.Args[2:]))
+	case len(os.Args) == 4 && os.Args[1] == "inner-starter":
+		os.Exit(startWithin(os.Args[2], os.Args[3]))
 	case len(os.Args) > 2 && os.Args[1] == "fake-starter":
 		os.Exit(fakeStarter(os.Args[2]))
 	}
@@ -75,6 +79,7 @@ func parseFakeFlags(args []string) (fakeFlags, error) {
 		fs.String(ignored, "", "")
 	}
 	fs.Bool("headless", false, "")
+	fs.Bool("guarded", false, "")
 	fs.StringVar(&o.db, "db-filename", "", "")
 	fs.StringVar(&o.ready, "ready-file", "", "")
 	fs.StringVar(&o.clients, "clients-dir", "", "")

@@ -12,6 +12,9 @@ import (
 // lockSuffix follows the names of locks; tools/devserver uses the same.
 const lockSuffix = ".lock"
 
+// builtSuffix changes when our server learns a flag that we pass: one that was built before does not know it.
+const builtSuffix = "-2"
+
 // kind tells servers apart by what they know of our protocol.
 type kind string
 
@@ -50,7 +53,9 @@ func (f files) clients() string   { return filepath.Join(f.dir, "clients") }
 func (f files) startLock() string { return filepath.Join(f.dir, "start.lock") }
 func (f files) ready() string     { return filepath.Join(f.dir, "server.json") }
 func (f files) log() string       { return filepath.Join(f.dir, "server.log") }
-func (f files) built() string     { return filepath.Join(f.dir, "bin", "devserver-"+ServerVersion) }
+func (f files) built() string {
+	return filepath.Join(f.dir, "bin", "devserver-"+ServerVersion+builtSuffix)
+}
 
 // database is the file for one server version, which may be the placeholder that a devserver replaces.
 func (f files) database(version string) string {

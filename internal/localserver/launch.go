@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,7 +57,8 @@ func chooseBinary(ctx context.Context, o Options, f files) (binary, error) {
 	return build(ctx, around.source, f, around.lookPath, o.Progress)
 }
 
-// devserverArgs is the command line of our own server. It always has the Web UI, which costs no measurable time or memory; the next starter may want it.
+// devserverArgs is the command line of our own server. It serves us, and neither other users nor agents. It always has the
+// Web UI, which costs no measurable time or memory; the next starter may want it.
 func devserverArgs(o Options, f files) []string {
 	idle := o.IdleExit
 	if o.KeepUp {
@@ -65,6 +67,9 @@ func devserverArgs(o Options, f files) []string {
 	args := []string{
 		"server", "start-dev", "--ip", "127.0.0.1", "--port", "0", "--ui-port", strconv.Itoa(o.UIPort), "--namespace", defaultNamespace,
 		"--db-filename", f.database("{version}"), "--ready-file", f.ready(), "--clients-dir", f.clients(), "--idle-exit", idle.String(),
+	}
+	if runtime.GOOS == "linux" { // elsewhere nobody tells who is behind a connection
+		args = append(args, "--guarded")
 	}
 	return append(args, attributeArgs(o.SearchAttributes)...)
 }

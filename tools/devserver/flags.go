@@ -40,6 +40,7 @@ type options struct {
 	readyFile        string
 	clientsDir       string
 	idleExit         time.Duration // 0: stay
+	guarded          bool
 }
 
 // parseFlags reads the command line. Usage goes to usage; the error of -h is flag.ErrHelp.
@@ -67,6 +68,7 @@ func parseFlags(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&o.readyFile, "ready-file", "", "JSON file written when the server can be used, removed when it ends")
 	fs.StringVar(&o.clientsDir, "clients-dir", "", "folder of clients' *.lock files; the server ends --idle-exit after the last was released")
 	fs.DurationVar(&o.idleExit, "idle-exit", defaultIdleExit, "with --clients-dir: how long to stay without a client; 0 stays")
+	fs.BoolVar(&o.guarded, "guarded", false, "serve processes of this user only, and none that an agent of Conclave started (Linux)")
 	alias("port", "p", "port of the frontend; 0 picks a free one", func(name string, help string) { fs.IntVar(&o.port, name, defaultPort, help) })
 	alias("namespace", "n", "namespace to create", func(name string, help string) { fs.StringVar(&o.namespace, name, "default", help) })
 	alias("db-filename", "f", "SQLite file; {version} stands for the server's version; in memory when empty", func(name string, help string) { fs.StringVar(&o.dbFilename, name, "", help) })
@@ -140,6 +142,12 @@ func (o options) check() error {
 		return fmt.Errorf("--retention %s is too short: the server keeps ended workflows for at least %s", o.retention, minRetention)
 	case o.idleExit < 0:
 		return fmt.Errorf("--idle-exit %s is negative: use 0 to stay up", o.idleExit)
+	case o.guarded && !o.ip.IsLoopback():
+		return fmt.Errorf("--guarded looks at processes of this machine: it cannot be used with --ip %s", o.ip)
+	case o.guarded && !o.headless && !o.uiIP.IsLoopback():
+		return fmt.Errorf("--guarded looks at processes of this machine: it cannot be used with --ui-ip %s", o.uiIP)
+	case o.guarded && guardSupported() != nil:
+		return guardSupported()
 	}
 	return checkLogFlags(o.logLevel, o.logFormat)
 }

@@ -67,6 +67,8 @@ func TestBadFlagsNameTheFlag(t *testing.T) {
 		{"--namespace=", "--namespace"},
 		{"--retention 10m", "--retention 10m"},
 		{"--idle-exit -1s", "--idle-exit"},
+		{"--guarded --ip 0.0.0.0", "--guarded"},
+		{"--guarded --ui-ip 0.0.0.0", "--guarded"},
 		{"--log-level loud", "--log-level"},
 		{"--log-format xml", "--log-format"},
 		{"--search-attribute Phase", "Name=Type"},

@@ -90,7 +90,7 @@ func serve(ctx context.Context, opts options, stdout, stderr io.Writer) error {
 		return err
 	}
 	held.release() // as late as possible: from here to the server's own listen call a port could be lost
-	srv, err := startServer(opts, held.ports, db, logger)
+	srv, err := startServer(opts, held, db, logger, stderr)
 	if err != nil {
 		return err
 	}

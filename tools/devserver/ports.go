@@ -10,14 +10,17 @@ import (
 
 // ports are the TCP ports of one server. The three inner services listen on the loopback address only.
 type ports struct {
-	frontend, history, matching, worker int
-	ui                                  int // 0: no Web UI
+	frontend                  int // where clients find it
+	service                   int // where it listens itself: another one behind the door of a guarded server
+	history, matching, worker int
+	ui                        int // 0: no Web UI
 }
 
 // heldPorts keeps the chosen ports occupied until the server listens itself.
 type heldPorts struct {
 	ports     ports
 	listeners []net.Listener
+	door      net.Listener // of a guarded server: it is kept, and serves
 }
 
 var loopback = net.IPv4(127, 0, 0, 1)
@@ -37,9 +40,10 @@ func reservePorts(opts options) (*heldPorts, error) {
 		{"", loopback, 0, &h.ports.history},
 		{"", loopback, 0, &h.ports.matching},
 		{"", loopback, 0, &h.ports.worker},
+		{"", loopback, 0, &h.ports.service},
 	}
 	for _, w := range wanted {
-		if opts.headless && w.flag == "--ui-port" {
+		if opts.headless && w.flag == "--ui-port" || !opts.guarded && w.into == &h.ports.service {
 			continue
 		}
 		port, err := h.hold(w.ip, w.port)
@@ -48,6 +52,11 @@ func reservePorts(opts options) (*heldPorts, error) {
 			return nil, portError(w.flag, w.ip, w.port, err)
 		}
 		*w.into = port
+	}
+	if opts.guarded { // the frontend's listener is the first
+		h.door, h.listeners = h.listeners[0], h.listeners[1:]
+	} else {
+		h.ports.service = h.ports.frontend
 	}
 	return h, nil
 }

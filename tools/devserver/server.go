@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"time"
 
 	uiserver "github.com/temporalio/ui-server/v2/server"
@@ -21,13 +23,19 @@ import (
 type running struct {
 	server temporal.Server
 	ui     *uiserver.Server // nil when headless
+	door   *door            // nil when not guarded
 }
 
 // startServer starts the four services and the Web UI; it returns before they answer.
-func startServer(opts options, p ports, db *store, logger quietable) (*running, error) {
+func startServer(opts options, held *heldPorts, db *store, logger quietable, complaints io.Writer) (*running, error) {
+	p := held.ports
+	g, err := newGuard(opts, complaints)
+	if err != nil {
+		return nil, err
+	}
 	// The server's own workers would identify this program by the MD5 of its file: 150 MB, half of the time to start.
 	sdkworker.SetBinaryChecksum("devserver-" + headers.ServerVersion)
-	server, err := temporal.NewServer(
+	serverOptions := []temporal.ServerOption{
 		temporal.WithConfig(serverConfig(opts, p, db)),
 		temporal.ForServices(temporal.DefaultServices),
 		temporal.WithStaticHosts(staticHosts(opts, p)), // no gossip, no membership ports
@@ -36,16 +44,23 @@ func startServer(opts options, p ports, db *store, logger quietable) (*running, 
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
 		temporal.WithCustomMetricsHandler(metrics.NoopMetricsHandler), // nobody scrapes it: spare the port and the work
-	)
+	}
+	if g != nil {
+		serverOptions = append(serverOptions, temporal.WithTLSConfigFactory(innerTLS{g.secret}))
+	}
+	server, err := temporal.NewServer(serverOptions...)
 	if err != nil {
 		return nil, fmt.Errorf("configure the Temporal server: %w", err)
 	}
 	r := &running{server: server}
 	if p.ui != 0 {
-		r.ui = startUI(opts, p)
+		r.ui = startUI(opts, p, g)
 	}
 	if err := server.Start(); err != nil {
 		return nil, fmt.Errorf("start the Temporal server: %w", err)
+	}
+	if g != nil {
+		r.door = openDoor(held.door, hostPort(loopback, p.service), g)
 	}
 	return r, nil
 }
@@ -59,6 +74,9 @@ func stopWithin(limit time.Duration, logger quietable, r *running) {
 		if r.ui != nil {
 			r.ui.Stop()
 		}
+		if r.door != nil {
+			r.door.close()
+		}
 		_ = r.server.Stop() // its errors are those of interrupted polls
 	}()
 	select {
@@ -70,16 +88,24 @@ func stopWithin(limit time.Duration, logger quietable, r *running) {
 func staticHosts(opts options, p ports) map[primitives.ServiceName]static.Hosts {
 	one := func(address string) static.Hosts { return static.Hosts{All: []string{address}, Self: address} }
 	return map[primitives.ServiceName]static.Hosts{
-		primitives.FrontendService: one(reachable(opts.ip, p.frontend)),
+		primitives.FrontendService: one(reachable(opts.serviceIP(), p.service)),
 		primitives.HistoryService:  one(hostPort(loopback, p.history)),
 		primitives.MatchingService: one(hostPort(loopback, p.matching)),
 		primitives.WorkerService:   one(hostPort(loopback, p.worker)),
 	}
 }
 
+// serviceIP is the address that the frontend itself listens on.
+func (o options) serviceIP() net.IP {
+	if o.guarded {
+		return loopback
+	}
+	return o.ip
+}
+
 // serverConfig describes a cluster of one process with one shard on one database.
 func serverConfig(opts options, p ports, db *store) *config.Config {
-	frontend := reachable(opts.ip, p.frontend)
+	frontend := reachable(opts.serviceIP(), p.service)
 	inner := func(port int) config.Service {
 		return config.Service{RPC: config.RPC{GRPCPort: port, BindOnLocalHost: true}}
 	}
@@ -101,7 +127,7 @@ func serverConfig(opts options, p ports, db *store) *config.Config {
 		},
 		DCRedirectionPolicy: config.DCRedirectionPolicy{Policy: "noop"},
 		Services: map[string]config.Service{
-			string(primitives.FrontendService): {RPC: config.RPC{GRPCPort: p.frontend, BindOnIP: opts.ip.String()}},
+			string(primitives.FrontendService): {RPC: config.RPC{GRPCPort: p.service, BindOnIP: opts.serviceIP().String()}},
 			string(primitives.HistoryService):  inner(p.history),
 			string(primitives.MatchingService): inner(p.matching),
 			string(primitives.WorkerService):   inner(p.worker),

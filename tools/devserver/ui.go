@@ -4,13 +4,19 @@ import (
 	"net"
 
 	uiserver "github.com/temporalio/ui-server/v2/server"
+	"github.com/temporalio/ui-server/v2/server/api"
 	uiconfig "github.com/temporalio/ui-server/v2/server/config"
 	uioptions "github.com/temporalio/ui-server/v2/server/server_options"
 )
 
 // startUI starts the Web UI. Its Start blocks, and ends the process when it cannot listen; reservePorts has ruled that out.
-func startUI(opts options, p ports) *uiserver.Server {
-	ui := uiserver.NewServer(uioptions.WithConfigProvider(&uiconfig.Config{
+// Its own calls go through the door of a guarded server like any client's.
+func startUI(opts options, p ports, g *guard) *uiserver.Server {
+	var gates []api.Middleware
+	if g != nil {
+		gates = append(gates, g.gateUI)
+	}
+	ui := uiserver.NewServer(uioptions.WithAPIMiddleware(gates), uioptions.WithConfigProvider(&uiconfig.Config{
 		TemporalGRPCAddress: reachable(opts.ip, p.frontend),
 		Host:                bracketed(opts.uiIP),
 		Port:                p.ui,
