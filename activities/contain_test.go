@@ -107,7 +107,7 @@ func TestCommandsAreContained(t *testing.T) {
 func TestAdaptersStatesAreHidden(t *testing.T) {
 	l := containedLab(t)
 	for _, name := range agent.Names() {
-		adapter, err := agent.Lookup(name)
+		adapter, err := agent.Settings{}.Lookup(name)
 		require.NoError(t, err)
 		for _, place := range adapter.Facts().StatePaths(l.dir, nil) {
 			if place.File {

@@ -2,7 +2,6 @@ package activities
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -238,5 +237,3 @@ func eventually(t *testing.T, ok func() bool) {
 func (l *lab) forget(step string) {
 	require.NoError(l.t, os.Remove(filepath.Join(l.dir, "store", "keys", filepath.FromSlash(resultKey(runID, step, 1)))))
 }
-
-func (l *lab) String() string { return fmt.Sprintf("lab in %s", l.dir) }

@@ -60,7 +60,7 @@ func (l *loading) promptFiles(of func(layer) map[string]PromptFile) []PromptFile
 
 // lensNames lists the lenses that a seat of this run may have: the built-in ones, then the user's.
 func (c Config) lensNames() []string {
-	all := Lenses()
+	all := prompt.LensNames()
 	for _, f := range c.LensFiles {
 		if !slices.Contains(all, f.Name) {
 			all = append(all, f.Name)

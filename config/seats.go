@@ -11,11 +11,6 @@ import (
 // DefaultLens is the lens of a seat that names none.
 const DefaultLens = "correctness"
 
-// Lenses lists the built-in lenses; a configuration may add its own (Config.LensFiles).
-func Lenses() []string {
-	return []string{"correctness", "security", "tests", "conventions", "contract"} // those of package prompt, which a test compares
-}
-
 var seatName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$`)
 
 const nameRemedy = "use letters, digits, dots, dashes and underscores, at most 40"

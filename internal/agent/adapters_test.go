@@ -198,7 +198,7 @@ func TestOnlyWritersResume(t *testing.T) {
 	for adapter, want := range map[string]string{"claude": "--resume OLD", "codex": "resume OLD -", "opencode": "-s OLD", "gemini": "--resume OLD"} {
 		program(t, dir, adapter, "")
 		for _, writing := range []bool{true, false} {
-			a, err := Lookup(adapter)
+			a, err := Settings{}.Lookup(adapter)
 			require.NoError(t, err)
 			inv, err := a.Invocation(TurnSpec{Writing: writing, Resume: "OLD", Workspace: dir, Scratch: dir, SessionID: thread, Target: asked(adapter)},
 				Settings{Environ: []string{"PATH=" + dir}, CLISandbox: CLISandboxOff})

@@ -30,7 +30,7 @@ func asked(adapter string) Target {
 
 func newParser(t *testing.T, adapter string) Parser {
 	t.Helper()
-	a, err := Lookup(adapter)
+	a, err := Settings{}.Lookup(adapter)
 	require.NoError(t, err)
 	p := a.Parser(TurnSpec{Target: asked(adapter)})
 	switch p := p.(type) {

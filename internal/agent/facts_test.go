@@ -14,7 +14,7 @@ var programs = []string{"claude", "codex", "opencode", "gemini"}
 
 func facts(t *testing.T, adapter string) Facts {
 	t.Helper()
-	a, err := Lookup(adapter)
+	a, err := Settings{}.Lookup(adapter)
 	require.NoError(t, err)
 	return a.Facts()
 }
@@ -29,7 +29,7 @@ func TestFactsAreComplete(t *testing.T) {
 		require.NotEmpty(t, f.StatePaths("/h", nil))
 		require.NotEmpty(t, f.HelpArgs)
 		require.NotEmpty(t, f.Flags)
-		a, _ := Lookup(name)
+		a, _ := Settings{}.Lookup(name)
 		for _, key := range f.Keys {
 			require.Contains(t, a.Variables(), key, "a login that does not reach the program is none")
 		}
@@ -181,7 +181,7 @@ func TestTurnsUseOnlyFlagsThatAreLookedFor(t *testing.T) {
 	known := map[string]bool{"--verbose": true, "--model": true, "--color": true, "--settings": true, "--allowedTools": true}
 	for _, name := range programs {
 		program(t, dir, name, "")
-		a, err := Lookup(name)
+		a, err := Settings{}.Lookup(name)
 		require.NoError(t, err)
 		for _, spec := range []TurnSpec{{}, {Writing: true}, {Writing: true, Resume: "OLD"}} {
 			spec.Workspace, spec.Scratch, spec.SessionID, spec.Target = dir, dir, thread, asked(name)

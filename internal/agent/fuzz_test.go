@@ -22,7 +22,7 @@ func fuzzParser(f *testing.F, adapter string) {
 	}
 	f.Add([]byte("{\"type\":\"result\",\"is_error\":false}\n\xff\xfe\n{\n"), "API Error: 401", 1)
 	f.Fuzz(func(t *testing.T, stdout []byte, stderr string, exit int) {
-		a, err := Lookup(adapter)
+		a, err := Settings{}.Lookup(adapter)
 		require.NoError(t, err)
 		o, events, err := Explain(a, TurnSpec{Target: asked(adapter)}, Recording{Stdout: bytes.NewReader(stdout), Stderr: stderr, Exit: exit})
 		require.NoError(t, err)

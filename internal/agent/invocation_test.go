@@ -99,7 +99,7 @@ func TestEnvironmentIsAnAllowList(t *testing.T) {
 		"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN", "CLAUDE_CONFIG_DIR"},
 		"codex":  {"OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_HOME"},
 	} {
-		a, err := Lookup(adapter)
+		a, err := Settings{}.Lookup(adapter)
 		require.NoError(t, err)
 		env := environment(TurnSpec{Target: Target{Adapter: adapter}}, s, a.Variables(), nil)
 		require.ElementsMatch(t, append(append([]string{"TERM", "NO_COLOR"}, common...), keys...), names(env))
@@ -123,7 +123,7 @@ func TestStopSignalsAndLimits(t *testing.T) {
 		"claude": {StopSignal: syscall.SIGINT}, "codex": {StopSignal: syscall.SIGTERM, PromptLimit: 1048576},
 	} {
 		turn.Target.Adapter = adapter
-		a, _ := Lookup(adapter)
+		a, _ := Settings{}.Lookup(adapter)
 		inv, err := a.Invocation(turn, s)
 		require.NoError(t, err)
 		require.Equal(t, want.StopSignal, inv.StopSignal)
@@ -137,7 +137,7 @@ func TestStopSignalsAndLimits(t *testing.T) {
 func TestLookup(t *testing.T) {
 	require.Equal(t, []string{"claude", "codex", "opencode", "gemini", "command", "stub"}, Names())
 	for _, name := range Names() {
-		a, err := Lookup(name)
+		a, err := Settings{}.Lookup(name)
 		require.NoError(t, err)
 		require.Equal(t, name, a.Name())
 	}
@@ -145,11 +145,11 @@ func TestLookup(t *testing.T) {
 		"cluade": "did you mean claude?", "codx": "did you mean codex?", "Claude": "did you mean claude?", "gemin": "did you mean gemini?",
 		"zzz": "known are claude, codex, opencode, gemini, command, stub", "": "unknown adapter",
 	} {
-		_, err := Lookup(name)
+		_, err := Settings{}.Lookup(name)
 		require.ErrorContains(t, err, want)
 		require.True(t, IsUnavailable(err))
 	}
-	_, err := Lookup("zzz")
+	_, err := Settings{}.Lookup("zzz")
 	require.NotContains(t, err.Error(), "did you mean")
 	a, err := Settings{Commands: map[string]CommandSettings{"mine": {}}}.Lookup("mine")
 	require.NoError(t, err)

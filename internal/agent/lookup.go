@@ -25,11 +25,7 @@ func Names() []string {
 	return names
 }
 
-// Lookup finds a built-in adapter. Its error names the nearest one. Turns use Settings.Lookup, which knows the
-// configured programs.
-func Lookup(name string) (Adapter, error) { return Settings{}.Lookup(name) }
-
-// Lookup finds an adapter, also one that the configuration adds (Commands).
+// Lookup finds an adapter, also one that the configuration adds (Commands). Its error names the nearest one.
 func (s Settings) Lookup(name string) (Adapter, error) {
 	c, configured := s.Commands[name]
 	for _, a := range builtIn {

@@ -41,9 +41,6 @@ func (stub) Invocation(t TurnSpec, s Settings) (Invocation, error) {
 
 func (stub) Parser(t TurnSpec) Parser { return &stubParser{target: t.Target} }
 
-// StubFile is what the stub's writing turns leave in the workspace.
-const StubFile = stubrun.File
-
 // StubMain is called in main right after process.Main: it runs the stub, and does not return, when this process was
 // started as one. Otherwise it returns at once.
 func StubMain() { stubrun.Main() }

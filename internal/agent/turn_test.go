@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"conclave/internal/agent/stubrun"
 	"conclave/internal/convergence"
 	"conclave/internal/process"
 	"conclave/internal/record"
@@ -192,7 +193,7 @@ func stubTurn(t *testing.T, role, run string, round int, findings string, writin
 	spec := newTurn(t, "stub", fmt.Sprintf(stubPrompt, role, run, round, findings))
 	spec.Target = Target{"codex", "openai", "gpt", "gpt-5.5"} // a dry run: the lane's identity
 	spec.Writing = writing
-	a, err := Lookup(StubName)
+	a, err := Settings{}.Lookup(StubName)
 	require.NoError(t, err)
 	inv, err := a.Invocation(spec, Settings{Environ: os.Environ()})
 	require.NoError(t, err)
@@ -204,7 +205,7 @@ func stubTurn(t *testing.T, role, run string, round int, findings string, writin
 
 func TestStub(t *testing.T) {
 	read := func(spec TurnSpec) string {
-		b, err := os.ReadFile(filepath.Join(spec.Workspace, StubFile))
+		b, err := os.ReadFile(filepath.Join(spec.Workspace, stubrun.File))
 		require.NoError(t, err)
 		return string(b)
 	}
@@ -230,10 +231,10 @@ func TestStub(t *testing.T) {
 func TestAStubThatCannotWriteFails(t *testing.T) {
 	spec := newTurn(t, "stub", "x")
 	spec.Writing = true
-	require.NoError(t, os.Mkdir(filepath.Join(spec.Workspace, StubFile), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Join(spec.Workspace, stubrun.File), 0o700))
 	o, _ := turn(t, Settings{Environ: os.Environ()}, spec, time.Minute)
 	require.Equal(t, malformed, o.Class)
-	require.Contains(t, o.Message, StubFile)
+	require.Contains(t, o.Message, stubrun.File)
 }
 
 func BenchmarkStubTurn(b *testing.B) {
