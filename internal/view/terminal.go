@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/charmbracelet/x/term"
+	"golang.org/x/term"
 
 	"conclave/internal/record"
 	"conclave/internal/report/text"
@@ -106,8 +106,8 @@ func (t *terminal) paint(above []string) {
 
 // measure asks the terminal for its size, which a user changes at any time.
 func (t *terminal) measure() {
-	if f, ok := t.out.(term.File); ok {
-		if width, height, err := term.GetSize(f.Fd()); err == nil && width > 0 && height > 0 {
+	if f, ok := t.out.(interface{ Fd() uintptr }); ok {
+		if width, height, err := term.GetSize(int(f.Fd())); err == nil && width > 0 && height > 0 {
 			t.screen.width, t.screen.height = width, height
 		}
 	}
