@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"conclave/internal/flock"
 )
 
 // fileLock is an exclusive lock on an open file. It ends with close, or with the process.
@@ -30,7 +32,7 @@ func openLock(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	free, err := tryLock(f)
+	free, err := flock.Try(f)
 	if err != nil {
 		f.Close()
 		return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -65,7 +67,7 @@ func locked(path string) (bool, error) {
 		return false, fmt.Errorf("lock: %w", err)
 	}
 	defer f.Close()
-	free, err := tryLock(f)
+	free, err := flock.Try(f)
 	if err != nil {
 		return false, fmt.Errorf("lock %s: %w", path, err)
 	}
@@ -103,7 +105,7 @@ func registerClient(ctx context.Context, dir string) (*fileLock, error) {
 		if err != nil {
 			return nil, fmt.Errorf("register as client of the local server: %w", err)
 		}
-		free, err := tryLock(f)
+		free, err := flock.Try(f)
 		if err != nil {
 			f.Close()
 			return nil, fmt.Errorf("register as client of the local server: lock %s: %w", f.Name(), err)

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"conclave/internal/flock"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,7 +76,7 @@ func openExisting(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if free, err := tryLock(f); err != nil || !free {
+	if free, err := flock.Try(f); err != nil || !free {
 		f.Close()
 		return nil, err
 	}

@@ -5,7 +5,6 @@ package localserver
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"os/exec"
 )
 
@@ -13,7 +12,6 @@ func supported() error {
 	return errors.New("a local Temporal server is not supported on this system yet: give the address of a running one with --address")
 }
 
-func tryLock(*os.File) (bool, error) { return false, supported() }
-func detach(*exec.Cmd)               {}
-func terminate(int) error            { return supported() }
-func trusted(fs.FileInfo) bool       { return false }
+func detach(*exec.Cmd)         {}
+func terminate(int) error      { return supported() }
+func trusted(fs.FileInfo) bool { return false }

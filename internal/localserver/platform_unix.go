@@ -12,22 +12,6 @@ import (
 
 func supported() error { return nil }
 
-// tryLock takes an exclusive lock on f without waiting; false means that somebody else holds it.
-func tryLock(f *os.File) (bool, error) {
-	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		switch {
-		case err == nil:
-			return true, nil
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EWOULDBLOCK):
-			return false, nil
-		default:
-			return false, err
-		}
-	}
-}
-
 // detach gives cmd a session of its own: neither Ctrl-C at our terminal nor its closing reaches the server.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"conclave/internal/flock"
 )
 
 // Lock is the right to carry a run. It ends with Release or with the process.
@@ -17,7 +19,7 @@ func (x Index) TryLock(runID string) (*Lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock of run %s: %w", runID, err)
 	}
-	free, err := tryLock(file)
+	free, err := flock.Try(file)
 	if err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("lock of run %s: %w", runID, err)
@@ -36,7 +38,7 @@ func (x Index) Carried(runID string) bool {
 		return false
 	}
 	defer func() { _ = file.Close() }()
-	free, err := tryLock(file)
+	free, err := flock.Try(file)
 	return err == nil && !free
 }
 

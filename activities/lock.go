@@ -1,16 +1,13 @@
-//go:build unix
-
 package activities
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"conclave/internal/flock"
 )
 
 // lockPause is how often a held lock is asked for again.
@@ -29,20 +26,9 @@ func (a *Activities) lockWriter(ctx context.Context, runID string) (unlock func(
 	if err != nil {
 		return nil, err
 	}
-	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			return func() { _ = file.Close() }, nil
-		}
-		if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
-			select {
-			case <-ctx.Done():
-				err = ctx.Err()
-			case <-time.After(lockPause):
-				continue
-			}
-		}
+	if err := flock.Wait(ctx, file, lockPause); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("the writer's workspace of run %s: %w", runID, err)
 	}
+	return func() { _ = file.Close() }, nil
 }
