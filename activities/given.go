@@ -26,12 +26,8 @@ func (a *Activities) resolveGiven(ctx context.Context, req *loop.PrepareRequest,
 	if err != nil {
 		return err
 	}
-	submodules, err := source.Submodules(ctx, head.Tree)
-	if err != nil {
+	if err := a.noteSubmodules(ctx, source, head, "review", out); err != nil {
 		return err
-	}
-	if len(submodules) > 0 {
-		out.Notes = append(out.Notes, a.bounded(fmt.Sprintf("submodules are not part of the review's workspace: %q", submodules)))
 	}
 	if base.ID != gate.Base {
 		out.Notes = append(out.Notes, fmt.Sprintf("the review is against the merge base %s: what the base has beyond it is no part of the change", base.ID))

@@ -72,6 +72,15 @@ func (a *Activities) prepare(ctx context.Context, req *loop.PrepareRequest) (*lo
 	return out, nil
 }
 
+// noteSubmodules says what the workspace of a run or a review lacks.
+func (a *Activities) noteSubmodules(ctx context.Context, source *gitrepo.Source, head gitrepo.Commit, whose string, out *loop.Prepared) error {
+	submodules, err := source.Submodules(ctx, head.Tree)
+	if err == nil && len(submodules) > 0 {
+		out.Notes = append(out.Notes, a.bounded(fmt.Sprintf("submodules are not part of the %s's workspace: %q", whose, submodules)))
+	}
+	return err
+}
+
 // resolveBase fills in base, head and what is left out.
 func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, source *gitrepo.Source, repo *gitrepo.RunRepo, out *loop.Prepared) error {
 	var parents []string
@@ -84,12 +93,8 @@ func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, 
 		if err != nil {
 			return err
 		}
-		submodules, err := source.Submodules(ctx, head.Tree)
-		if err != nil {
+		if err := a.noteSubmodules(ctx, source, head, "run", out); err != nil {
 			return err
-		}
-		if len(submodules) > 0 {
-			out.Notes = append(out.Notes, a.bounded(fmt.Sprintf("submodules are not part of the run's workspace: %q", submodules)))
 		}
 		out.Head, out.Base = head.ID, loop.Snapshot{Commit: head.ID, Tree: head.Tree}
 		if !req.Source.IncludeDirty {

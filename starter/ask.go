@@ -251,7 +251,7 @@ func choices(own bool) string {
 func (p *prompter) show(q record.Question, own bool) {
 	again := ""
 	if q.Number > 1 {
-		again = fmt.Sprintf(", for the %s time", ordinal(q.Number))
+		again = fmt.Sprintf(", for the %s time", text.Ordinal(q.Number))
 	}
 	fmt.Fprintf(p.out, "\n%s needs a ruling%s\n", text.OneLine(q.Subject, 40), again)
 	if q.Text != "" {
@@ -267,19 +267,6 @@ func indented(line string, width int) string {
 		line = ansi.Wrap(line, width-len(margin), "")
 	}
 	return margin + strings.ReplaceAll(line, "\n", "\n"+margin)
-}
-
-func ordinal(n int) string {
-	switch {
-	case n%100 >= 11 && n%100 <= 13:
-	case n%10 == 1:
-		return fmt.Sprintf("%dst", n)
-	case n%10 == 2:
-		return fmt.Sprintf("%dnd", n)
-	case n%10 == 3:
-		return fmt.Sprintf("%drd", n)
-	}
-	return fmt.Sprintf("%dth", n)
 }
 
 // line reads one line; the end of input and Ctrl-C leave.

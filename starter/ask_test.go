@@ -72,12 +72,6 @@ func TestAQuestionThatIsAnsweredElsewhereIsNotAskedOn(t *testing.T) {
 	require.Equal(t, leaves, outcome, "Ctrl-C leaves the run waiting")
 }
 
-func TestOrdinals(t *testing.T) {
-	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 102: "102nd", 113: "113th"} {
-		require.Equal(t, want, ordinal(n))
-	}
-}
-
 func TestNobodyIsAskedWhoCannotAnswer(t *testing.T) {
 	yes := true
 	a := &app{in: strings.NewReader(""), asks: &yes}

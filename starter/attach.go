@@ -15,6 +15,22 @@ import (
 	"conclave/internal/store"
 )
 
+// withRun does something with a run. ctx of do ends by the first Ctrl-C, which leaves while the run is sought.
+func (a *app) withRun(ctx context.Context, cmd *cobra.Command, name string, do func(ctx context.Context, stop *interrupts, c *carriage) error) error {
+	stop := watchInterrupts()
+	defer stop.stop()
+	ctx, ready := stop.until(ctx)
+	defer ready()
+	c, err := a.attach(ctx, cmd, name)
+	if c != nil {
+		defer c.close()
+	}
+	if err != nil {
+		return interruptedOr(ctx, err)
+	}
+	return do(ctx, stop, c)
+}
+
 // attach finds a run and connects to the server that holds its workflow. The
 // local server is brought up when it does not run. out is told nothing yet.
 func (a *app) attach(ctx context.Context, cmd *cobra.Command, name string) (*carriage, error) {

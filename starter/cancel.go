@@ -20,30 +20,21 @@ func (a *app) cancelCommand() *cobra.Command {
 		Short: "End a run for good",
 		Long:  "Ends a run for good: its agents are ended, what it changed so far becomes its branch, the bundle is kept.",
 		Args:  exactly("RUN"),
-		RunE:  func(cmd *cobra.Command, args []string) error { return a.cancel(cmd.Context(), cmd, args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.withRun(cmd.Context(), cmd, args[0], func(ctx context.Context, _ *interrupts, c *carriage) error { return c.cancel(ctx) })
+		},
 	}
 	addHostFlags(cmd)
 	return cmd
 }
 
-func (a *app) cancel(ctx context.Context, cmd *cobra.Command, name string) error {
-	stop := watchInterrupts()
-	defer stop.stop()
-	ctx, ready := stop.until(ctx)
-	defer ready()
-	c, err := a.attach(ctx, cmd, name)
-	if c != nil {
-		defer c.close()
-	}
-	if err != nil {
-		return interruptedOr(ctx, err)
-	}
+func (c *carriage) cancel(ctx context.Context) error {
 	standing, run, ended, err := c.stand(ctx)
 	if err != nil {
 		return err
 	}
 	if ended {
-		a.print("run %s has ended already: %s", c.entry.RunID, report.Outcome(run))
+		c.app.print("run %s has ended already: %s", c.entry.RunID, report.Outcome(run))
 		return nil
 	}
 	if c.lock, err = c.index.TryLock(c.entry.RunID); err != nil {

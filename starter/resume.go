@@ -76,17 +76,13 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, name string, r res
 	if err != nil {
 		return err
 	}
-	stop := watchInterrupts()
-	defer stop.stop()
-	starting, ready := stop.until(ctx)
-	defer ready()
-	c, err := a.attach(starting, cmd, name)
-	if c != nil {
-		defer c.close()
-	}
-	if err != nil {
-		return interruptedOr(starting, err)
-	}
+	return a.withRun(ctx, cmd, name, func(_ context.Context, stop *interrupts, c *carriage) error {
+		return c.resumeOrWatch(ctx, stop, out, r)
+	})
+}
+
+// resumeOrWatch resumes a run that nobody carries, and watches one that another starter does.
+func (c *carriage) resumeOrWatch(ctx context.Context, stop *interrupts, out output, r resuming) (err error) {
 	if c.lock, err = c.index.TryLock(c.entry.RunID); err != nil {
 		return err
 	}
@@ -94,7 +90,7 @@ func (a *app) resume(ctx context.Context, cmd *cobra.Command, name string, r res
 		return usage("wait until it does; `starter watch "+c.entry.RunID+"` shows it", "run %s is at work: another starter carries it, and it waits for nobody", c.entry.RunID)
 	}
 	if c.lock == nil {
-		a.say("another starter carries run %s; watching it", c.entry.RunID)
+		c.app.say("another starter carries run %s; watching it", c.entry.RunID)
 		return c.watch(ctx, stop, out)
 	}
 	return c.resume(ctx, stop, out, r)

@@ -47,7 +47,9 @@ func (a *app) ruleCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.rule(cmd.Context(), cmd, args[0], request, f.json)
+			return a.withRun(cmd.Context(), cmd, args[0], func(ctx context.Context, _ *interrupts, c *carriage) error {
+				return c.rule(ctx, request, f.json)
+			})
 		},
 	}
 	fs := cmd.Flags()
@@ -98,18 +100,7 @@ func whoAmI() string {
 	return "starter"
 }
 
-func (a *app) rule(ctx context.Context, cmd *cobra.Command, name string, request loop.RulingRequest, asJSON bool) error {
-	stop := watchInterrupts()
-	defer stop.stop()
-	ctx, ready := stop.until(ctx)
-	defer ready()
-	c, err := a.attach(ctx, cmd, name)
-	if c != nil {
-		defer c.close()
-	}
-	if err != nil {
-		return interruptedOr(ctx, err)
-	}
+func (c *carriage) rule(ctx context.Context, request loop.RulingRequest, asJSON bool) error {
 	_, run, ended, err := c.stand(ctx)
 	if err != nil {
 		return err

@@ -24,18 +24,9 @@ func (a *app) watchCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			stop := watchInterrupts()
-			defer stop.stop()
-			starting, ready := stop.until(cmd.Context())
-			defer ready()
-			c, err := a.attach(starting, cmd, args[0])
-			if c != nil {
-				defer c.close()
-			}
-			if err != nil {
-				return interruptedOr(starting, err)
-			}
-			return c.watch(cmd.Context(), stop, out)
+			return a.withRun(cmd.Context(), cmd, args[0], func(_ context.Context, stop *interrupts, c *carriage) error {
+				return c.watch(cmd.Context(), stop, out)
+			})
 		},
 	}
 	f.add(cmd)

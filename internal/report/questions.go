@@ -42,7 +42,7 @@ func questionTitle(q record.Question) string {
 		title += ": " + what
 	}
 	if q.Number > 1 {
-		title += fmt.Sprintf(", asked for the %s time", nth(q.Number))
+		title += fmt.Sprintf(", asked for the %s time", text.Ordinal(q.Number))
 	}
 	if q.Since != "" {
 		title += ", since " + prose(q.Since)
@@ -51,20 +51,6 @@ func questionTitle(q record.Question) string {
 		title += ", on " + code(short(q.Head))
 	}
 	return title
-}
-
-func nth(n int) string {
-	switch {
-	case n%100 >= 11 && n%100 <= 13:
-		return fmt.Sprintf("%dth", n)
-	case n%10 == 1:
-		return fmt.Sprintf("%dst", n)
-	case n%10 == 2:
-		return fmt.Sprintf("%dnd", n)
-	case n%10 == 3:
-		return fmt.Sprintf("%drd", n)
-	}
-	return fmt.Sprintf("%dth", n)
 }
 
 // ruleCommands are the commands that answer one question, each fit for a shell.
@@ -113,7 +99,7 @@ func asked(r record.Run) []string {
 	for _, q := range r.Questions[:min(len(r.Questions), mostReasons)] {
 		again := ""
 		if q.Number > 1 {
-			again = fmt.Sprintf(" (asked for the %s time)", nth(q.Number))
+			again = fmt.Sprintf(" (asked for the %s time)", text.Ordinal(q.Number))
 		}
 		out = append(out, text.OneLine(q.Subject, 20)+again+": "+text.OneLine(q.Text, reasonLimit))
 	}

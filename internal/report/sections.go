@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"conclave/internal/record"
+	"conclave/internal/report/text"
 )
 
 // decisions tells who ruled what, when, why and on which tree, and what was refused.
@@ -16,7 +17,7 @@ func decisions(p *page, r record.Run) {
 		for _, d := range r.Rulings {
 			subject := prose(d.Finding)
 			if d.Number > 1 {
-				subject += fmt.Sprintf(" (%s time)", nth(d.Number))
+				subject += fmt.Sprintf(" (%s time)", text.Ordinal(d.Number))
 			}
 			tree := ""
 			if d.Head != "" {

@@ -70,3 +70,9 @@ func TestCount(t *testing.T) {
 	require.Equal(t, "1 file", Count(1, "file"))
 	require.Equal(t, "0 files", Count(0, "file"))
 }
+
+func TestOrdinal(t *testing.T) {
+	for n, want := range map[int]string{1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 13: "13th", 21: "21st", 102: "102nd", 113: "113th"} {
+		require.Equal(t, want, Ordinal(n))
+	}
+}
