@@ -173,6 +173,34 @@ func TestAnAgentsSettingsAreKept(t *testing.T) {
 	require.NoFileExists(t, s.home+"/.claude/hooks/y")
 }
 
+// What a tool obeys, or a person runs by its name, is not planted beside a cache: also where there was nothing before.
+func TestNothingIsPlantedBesideACache(t *testing.T) {
+	kinds(t, func(t *testing.T, kind sandbox.Kind) {
+		for _, role := range []sandbox.Role{sandbox.Writer, sandbox.Command} {
+			s := newScene(t)
+			s.layout(map[string]string{"go/pkg/mod/x": "", ".cargo/registry/x": "", ".m2/repository/x": "", ".gradle/caches/x": "", "gopath/pkg/x": "", "gradle2/caches/x": ""})
+			planted := []string{
+				"go/bin/tool", ".cargo/bin/tool", ".cargo/config", ".cargo/config.toml", ".cargo/env", ".m2/settings.xml", ".m2/extensions.xml", ".gradle/init.gradle",
+				".gradle/init.d/x.gradle", ".gradle/gradle.properties", "gopath/bin/tool", "gradle2/init.d/x.gradle", "gradle2/init.gradle", ".bashrc", ".config/git/config",
+			}
+			turn := s.turn(role)
+			turn.Env = append(turn.Env, "GOPATH="+s.home+"/gopath", "GRADLE_USER_HOME="+s.home+"/gradle2")
+			script := `cd "$HOME"; for f in go/pkg/mod/y .cargo/registry/y .m2/repository/y .gradle/caches/y gopath/pkg/y gradle2/caches/y; do (echo filled > $f); done; `
+			for _, path := range planted {
+				script += `(mkdir -p "$(dirname ` + path + `)"; echo evil > ` + path + `); `
+			}
+			s.run(kind, turn, script)
+			for _, path := range []string{"go/pkg/mod/y", ".cargo/registry/y", ".m2/repository/y", ".gradle/caches/y", "gopath/pkg/y", "gradle2/caches/y"} {
+				require.Equal(t, "filled\n", read(t, filepath.Join(s.home, path)), path)
+			}
+			for _, path := range planted {
+				content, _ := os.ReadFile(filepath.Join(s.home, path))
+				require.NotContains(t, string(content), "evil", path)
+			}
+		}
+	})
+}
+
 func TestMissingStateIsMadeBefore(t *testing.T) {
 	kinds(t, func(t *testing.T, kind sandbox.Kind) {
 		s := newScene(t)

@@ -43,28 +43,31 @@ var named = []string{"/etc/resolv.conf", "/etc/localtime", "/etc/hosts", "/etc/s
 // certificates are the variables that name files or folders of certificates.
 var certificates = []string{"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO"}
 
-// cache is a folder of a tool below the home that builds fill.
+// cache is a folder of a tool below the home that builds fill. It holds nothing that the tool obeys or that is executed by
+// its name: also what does not exist yet could be planted there, and would run outside of the sandbox.
 type cache struct {
 	path string
 	// tool makes the folder at its first use; where it is installed, we make it before.
 	tool string
-	// kept are below it and read-only: what is found there is executed or obeyed outside of the sandbox.
-	kept []string
 }
 
 var caches = []cache{
 	{path: ".cache", tool: "sh"},
-	{path: "go", tool: "go", kept: []string{"bin"}},
+	{path: "go/pkg", tool: "go"},
 	{path: ".npm", tool: "npm"},
-	{path: ".cargo", tool: "cargo", kept: []string{"bin", "env", "config", "config.toml"}},
-	{path: ".m2", tool: "mvn", kept: []string{"settings.xml"}},
-	{path: ".gradle", kept: []string{"init.d", "init.gradle"}},
+	{path: ".cargo/registry", tool: "cargo"}, {path: ".cargo/git", tool: "cargo"}, {path: ".cargo/.package-cache"}, {path: ".cargo/.package-cache-mutate"}, // locks
+	{path: ".m2/repository", tool: "mvn"}, {path: ".m2/wrapper", tool: "mvn"},
+	{path: ".gradle"},
 	{path: ".nuget/packages"}, {path: ".ivy2/cache"}, {path: ".pnpm-store"}, {path: ".local/share/pnpm/store"}, {path: ".yarn/berry"},
 	{path: ".bun/install/cache"}, {path: ".cpan"}, {path: ".stack"}, {path: ".cabal/packages"}, {path: ".hex"}, {path: ".mix"},
 }
 
-// cacheVariables name such folders elsewhere.
-var cacheVariables = []string{"GOCACHE", "GOMODCACHE", "GOPATH", "CARGO_TARGET_DIR", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "CCACHE_DIR", "SCCACHE_DIR", "GRADLE_USER_HOME"}
+// obeyed are what a tool obeys in a cache that cannot be narrowed: its start-up scripts and settings. They are made where
+// they are missing, empty, and then read-only like those that exist; a name that ends in a slash is a folder.
+var obeyed = map[string][]string{".gradle": {"init.d/", "init.gradle", "gradle.properties"}}
+
+// cacheVariables name such folders elsewhere. What GOPATH and GRADLE_USER_HOME name is treated like its like in the home.
+var cacheVariables = []string{"GOCACHE", "GOMODCACHE", "CARGO_TARGET_DIR", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "CCACHE_DIR", "SCCACHE_DIR"}
 
 // StatePath is a place below the home where an agent keeps its login, sessions and settings.
 type StatePath struct {

@@ -112,6 +112,13 @@ func (t Turn) caches(b *builder) {
 			b.add(Write, dir)
 		}
 	}
+	if dir := valueOf(t.Env, "GOPATH"); isFolder(dir) {
+		t.fill(b, filepath.Join(dir, "pkg"), true)
+	}
+	if dir := valueOf(t.Env, "GRADLE_USER_HOME"); dir != "" {
+		t.fill(b, dir, false)
+		keep(b, dir, obeyed[".gradle"])
+	}
 	b.add(Write, t.Caches...)
 	for _, home := range t.homes { // what caches hold that is secret, and an agent's own that are not this one's
 		b.add(Hidden, hidden(home, t.State)...)
@@ -120,12 +127,29 @@ func (t Turn) caches(b *builder) {
 
 func (t Turn) cache(b *builder, home string, c cache) {
 	dir := filepath.Join(home, c.path)
-	if c.tool != "" && lookUp(c.tool, valueOf(t.Env, "PATH")) != "" && isFolder(home) {
-		_ = os.Mkdir(dir, 0o755) // what cannot be made is not there
+	t.fill(b, dir, c.tool != "" && lookUp(c.tool, valueOf(t.Env, "PATH")) != "" && isFolder(home))
+	keep(b, dir, obeyed[c.path])
+}
+
+func (t Turn) fill(b *builder, dir string, missing bool) {
+	if missing {
+		_ = os.MkdirAll(dir, 0o755) // what cannot be made is not there
 	}
 	b.add(Write, dir)
-	for _, name := range c.kept {
-		b.add(Read, filepath.Join(dir, name))
+}
+
+// keep makes read-only what is obeyed in a cache that exists.
+func keep(b *builder, dir string, names []string) {
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && isFolder(dir) {
+			if strings.HasSuffix(name, "/") {
+				_ = os.Mkdir(path, 0o755)
+			} else {
+				_ = os.WriteFile(path, nil, 0o644)
+			}
+		}
+		b.add(Read, path)
 	}
 }
 
