@@ -15,61 +15,87 @@ type call struct {
 	custom bool
 }
 
+// toolbox collects the calls of one message.
+type toolbox struct {
+	conversation
+	request int
+	out     []call
+}
+
+func (b *toolbox) add(name string, input any, custom bool) {
+	raw, _ := json.Marshal(input)
+	id := fmt.Sprintf("call%d_%s%d_%d", b.request, stepMark, b.step, len(b.out))
+	b.out = append(b.out, call{id: id, name: name, input: raw, custom: custom})
+}
+
 // calls translates a step into calls of the tools that the program behind a protocol has.
 // request makes their ids unique: a session that goes on holds those of earlier turns.
 func (c conversation) calls(s Step, request int) []call {
-	var out []call
-	add := func(name string, input any, custom bool) {
-		raw, _ := json.Marshal(input)
-		out = append(out, call{id: fmt.Sprintf("call%d_%s%d_%d", request, stepMark, c.step, len(out)), name: name, input: raw, custom: custom})
-	}
-	tools := toolNames[c.api]
+	b := &toolbox{conversation: c, request: request}
 	for _, f := range s.Write {
-		where, content := c.place(f.Path), c.fill(f.Content)
-		if f.Existing && tools.readFirst {
-			add(tools.read, object{tools.path: where}, false)
-		}
-		if c.api == Responses {
-			add("apply_patch", addPatch(where, content), true)
-			continue
-		}
-		add(tools.write, object{tools.path: where, "content": content}, false)
+		b.write(f)
 	}
 	for _, e := range s.Edit {
-		where, before, after := c.place(e.Path), c.fill(e.Old), c.fill(e.New)
-		if tools.readFirst {
-			add(tools.read, object{tools.path: where}, false)
-		}
-		if c.api == Responses {
-			add("apply_patch", editPatch(where, before, after), true)
-			continue
-		}
-		input := object{tools.path: where, tools.before: before, tools.after: after}
-		if c.api == Gemini {
-			input["instruction"] = "Replace the lines."
-		}
-		add(tools.edit, input, false)
+		b.edit(e)
 	}
 	if s.Read != "" {
-		if c.api == Responses {
-			add(tools.shell, object{tools.command: "tail -c 300 '" + c.place(s.Read) + "'"}, false)
-		} else {
-			add(tools.read, object{tools.path: c.place(s.Read)}, false)
-		}
+		b.read(s.Read)
 	}
 	if s.Shell != "" {
-		input := object{tools.command: c.fill(s.Shell)}
-		if c.api != Responses {
-			input["description"] = "Run it"
-		}
-		add(tools.shell, input, false)
+		b.shell(s.Shell)
 	}
 	for _, one := range s.Calls {
 		if one.API == "" || one.API == c.api {
-			add(one.Name, json.RawMessage(c.fill(string(one.Input))), one.Custom)
+			b.add(one.Name, json.RawMessage(c.fill(string(one.Input))), one.Custom)
 		}
 	}
-	return out
+	return b.out
+}
+
+func (b *toolbox) write(f File) {
+	tools, where, content := toolNames[b.api], b.place(f.Path), b.fill(f.Content)
+	if f.Existing && tools.readFirst {
+		b.add(tools.read, object{tools.path: where}, false)
+	}
+	if b.api == Responses {
+		b.add("apply_patch", addPatch(where, content), true)
+		return
+	}
+	b.add(tools.write, object{tools.path: where, "content": content}, false)
+}
+
+func (b *toolbox) edit(e Edit) {
+	tools, where, before, after := toolNames[b.api], b.place(e.Path), b.fill(e.Old), b.fill(e.New)
+	if tools.readFirst {
+		b.add(tools.read, object{tools.path: where}, false)
+	}
+	if b.api == Responses {
+		b.add("apply_patch", editPatch(where, before, after), true)
+		return
+	}
+	input := object{tools.path: where, tools.before: before, tools.after: after}
+	if b.api == Gemini {
+		input["instruction"] = "Replace the lines."
+	}
+	b.add(tools.edit, input, false)
+}
+
+func (b *toolbox) read(name string) {
+	tools, where := toolNames[b.api], b.place(name)
+	if b.api == Responses {
+		b.add(tools.shell, object{tools.command: "tail -c 300 '" + where + "'"}, false)
+		return
+	}
+	b.add(tools.read, object{tools.path: where}, false)
+}
+
+func (b *toolbox) shell(line string) {
+	tools := toolNames[b.api]
+	input := object{tools.command: b.fill(line)}
+	if b.api != Responses {
+		input["description"] = "Run it"
+	}
+	b.add(tools.shell, input, false)
 }
 
 // names are those of a program's tools and of their inputs.
