@@ -40,7 +40,8 @@ type Server struct {
 	failed   map[[2]int]int // requests that a step has failed
 	finals   map[int]int    // final answers that a turn has given
 	done     chan struct{}  // closed when silent answers are to end
-	Arrived  chan Request   // when not nil, gets every request; it must be read or have room
+	// Before, when not nil, is called with every request before it is answered. It is set before the server serves.
+	Before func(Request)
 }
 
 // New returns a server that plays a script.
@@ -114,12 +115,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "fakemodel: "+err.Error(), http.StatusBadRequest)
 		return
 	}
-	step, failure, number := s.next(c, path, body)
+	step, failure, number, seen := s.next(c, path, body)
+	if s.Before != nil {
+		s.Before(seen)
+	}
 	s.answer(w, r, c, step, failure, number)
 }
 
-// next chooses the step for a request and takes the request into the list. number is the request's.
-func (s *Server) next(c conversation, path string, body []byte) (Step, *Failure, int) {
+// next chooses the step for a request and takes the request into the list, where it has a number.
+func (s *Server) next(c conversation, path string, body []byte) (Step, *Failure, int, Request) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	turn, at := -1, 0
@@ -144,10 +148,7 @@ func (s *Server) next(c conversation, path string, body []byte) (Step, *Failure,
 		Prompt: c.prompt, Body: body, At: time.Now(),
 	}
 	s.requests = append(s.requests, seen)
-	if s.Arrived != nil {
-		s.Arrived <- seen
-	}
-	return step, failure, len(s.requests)
+	return step, failure, len(s.requests), seen
 }
 
 func (s *Server) used(turn int) bool {

@@ -79,7 +79,7 @@ func TestReadersWithoutOurSandbox(t *testing.T) {
 			head := git(t, space, "rev-parse", "HEAD")
 			p := w.play(turn{engine: e, prompt: "Judge the change."}, space)
 			ended := time.Now()
-			noted(row{e.name, "reader tries to write", string(p.Class), p.Message, p.took.Seconds()})
+			noted(row{e.name, "tools refused: a reader tries to write", string(p.Class), p.Message, p.took.Seconds()})
 			require.Equal(t, okay, p.Class, "%s\n%s\n%s", p.Message, p.stderr, tail(p.stdout))
 			require.Equal(t, len(misdeeds(outside))-1, w.reached(e.api, "review"), "every misdeed was tried")
 			require.Empty(t, processesOf(w.dir), "nothing is left behind")

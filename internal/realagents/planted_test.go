@@ -3,12 +3,14 @@
 package realagents
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,31 +72,42 @@ func (w *world) ran() []string {
 	return names
 }
 
-// TestPlantedFilesDoRun is the control: without what the adapters do about them, the planted files run. One that fails here
-// tells nothing about the others.
+// TestPlantedFilesDoRun is the control: without what the adapters do about them, the planted files run, in codex and
+// gemini where the folder is trusted. One that fails here tells nothing about the others.
 func TestPlantedFilesDoRun(t *testing.T) {
 	bins(t)
 	for name, args := range map[string][]string{
 		"claude":   {"-p", "--output-format", "stream-json", "--verbose", "--model", "claude-sonnet-4-5"},
+		"codex":    {"exec", "--json", "-m", "gpt-5.5"},
 		"opencode": {"run", "--format", "json", "-m", "fake/fake-model", "--title", "x"},
+		"gemini":   {"-o", "stream-json", "-m", "gemini-2.5-pro", "-p", "hello"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{{Say: "Fine."}}}}})
 			space := w.workspace(planted(w.address))
-			cmd := exec.Command(filepath.Join(bins(t), name), args...)
-			env, _ := leads(name, w.address)
-			cmd.Dir, cmd.Env = space, w.environ()
+			env, lead := leads(name, w.address)
+			if name == "codex" {
+				lead = append(lead, "-c", fmt.Sprintf(`projects={%q={trust_level="trusted"}}`, space))
+			}
+			var out bytes.Buffer
+			cmd := exec.Command(filepath.Join(bins(t), name), append(args, lead...)...)
+			cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = space, append(w.environ(), "GEMINI_CLI_TRUST_WORKSPACE=true"), &out, &out
 			for key, value := range env {
 				cmd.Env = append(cmd.Env, key+"="+value)
 			}
-			cmd.Stdin = strings.NewReader("hello")
+			cmd.Stdin, cmd.WaitDelay = strings.NewReader("hello"), time.Second
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			require.NoError(t, cmd.Start())
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
-			require.Eventually(t, func() bool { return len(w.ran()) > 0 }, 2*time.Minute, 50*time.Millisecond, "nothing that was planted runs")
-			_ = cmd.Process.Kill()
+			ran := func() bool { return len(w.ran()) > 0 }
+			for began := time.Now(); !ran() && time.Since(began) < 2*time.Minute; time.Sleep(50 * time.Millisecond) {
+			}
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-ended
+			require.True(t, ran(), "nothing that was planted runs:\n%s", tail(out.String()))
+			noted(row{name, "control: planted files, no adapter", "", "they run: " + strings.Join(w.ran(), " "), 0})
 		})
 	}
 }

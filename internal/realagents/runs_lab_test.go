@@ -71,6 +71,7 @@ func newLab(t *testing.T, script fakemodel.Script) *lab {
 	bin, err := buildPrograms()
 	require.NoError(t, err)
 	l := &lab{world: w, bin: bin, state: filepath.Join(w.dir, "state"), config: filepath.Join(w.dir, "config.yaml"), sandbox: sandboxFlag()}
+	w.whole.Store(true)
 	l.repo = w.workspace(nil)
 	l.configure(nil)
 	t.Cleanup(l.stopServer)

@@ -4,7 +4,9 @@ package realagents
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,8 +53,25 @@ func TestClaudeImplementsCodexAndClaudeReview(t *testing.T) {
 	require.Equal(t, 2, run.Iterations)
 	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
 	l.checkTurns(run)
+	require.Equal(t, []string{
+		"1 implement claude", "1 review claude", "1 review codex", "2 repair claude", "2 review claude", "2 review codex",
+	}, turnsOf(run))
 	require.NotNil(t, run.Usage)
 	require.Zero(t, run.Usage.Unknown)
+	require.EqualValues(t, 6*2000, run.Usage.InputTokens)
+	require.EqualValues(t, 6*100, run.Usage.OutputTokens)
+}
+
+// turnsOf lists the turns of a run's engines, by iteration.
+func turnsOf(run record.Run) []string {
+	var turns []string
+	for _, s := range run.Steps {
+		if s.Adapter != "" {
+			turns = append(turns, fmt.Sprintf("%d %s %s", s.Iteration, s.Turn, s.Adapter))
+		}
+	}
+	slices.Sort(turns)
+	return turns
 }
 
 // TestOpencodeAndGeminiReview is the same loop with the two other programs as reviewers.
@@ -65,6 +84,9 @@ func TestOpencodeAndGeminiReview(t *testing.T) {
 	require.Equal(t, 2, run.Iterations)
 	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
 	l.checkTurns(run)
+	require.Equal(t, []string{
+		"1 implement claude", "1 review gemini", "1 review opencode", "2 repair claude", "2 review gemini", "2 review opencode",
+	}, turnsOf(run))
 }
 
 // checkTurns holds each turn of an engine to what a record must say of it.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +42,8 @@ type world struct {
 	home    string
 	server  *fakemodel.Server
 	address string
+	// whole says that the programs are called by a run of the starter's.
+	whole atomic.Bool
 }
 
 func newWorld(t *testing.T, script fakemodel.Script) *world {
@@ -49,6 +52,7 @@ func newWorld(t *testing.T, script fakemodel.Script) *world {
 	dir := t.TempDir()
 	w := &world{t: t, dir: dir, home: folder(t, dir, "home"), server: fakemodel.New(script)}
 	folder(t, dir, "tmp")
+	w.server.Before = w.witness
 	address, end, err := w.server.Listen()
 	require.NoError(t, err)
 	t.Cleanup(end)
@@ -231,10 +235,10 @@ func (w *world) call(turn turn, spec agent.TurnSpec, inv agent.Invocation, parse
 	w.t.Helper()
 	p := played{inv: inv, workspace: spec.Workspace}
 	if turn.limit == 0 {
-		turn.limit = 90 * time.Second
+		turn.limit = 2 * time.Minute
 	}
 	stdout, stderr := filepath.Join(spec.Scratch, "stdout"), filepath.Join(spec.Scratch, "stderr")
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	began := time.Now()
 	end, err := process.Run(ctx, process.Spec{
