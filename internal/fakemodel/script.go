@@ -48,7 +48,8 @@ type Turn struct {
 }
 
 // Step is one message of the model. {{workspace}}, {{evidence}}, {{reviewed}} (a JSON list of the changed paths),
-// {{findings}}, {{run}}, {{round}}, {{seat}} and {{lens}} are replaced in all its texts.
+// {{findings}}, {{addressed}} and {{fixed}} (JSON lists of what became of these), {{run}}, {{round}}, {{seat}} and {{lens}}
+// are replaced in all its texts.
 type Step struct {
 	Say   string `json:"say,omitempty"`
 	Write []File `json:"write,omitempty"` // by the program's own tool for files
@@ -129,6 +130,7 @@ func (c conversation) fill(text string) string {
 	return strings.NewReplacer(
 		"{{workspace}}", c.workspace, "{{evidence}}", h.Evidence, "{{reviewed}}", string(reviewed), "{{run}}", h.Run,
 		"{{round}}", strconv.Itoa(h.Round), "{{seat}}", h.Seat, "{{lens}}", h.Lens, "{{findings}}", strings.Join(h.Findings, ","),
+		"{{addressed}}", addressed(h.Findings), "{{fixed}}", fixed(h.Findings),
 	).Replace(text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,9 @@ type called struct {
 	environment []string // names
 	problems    []string
 }
+
+// ownNames are what each run, turn and session calls its own.
+var ownNames = regexp.MustCompile(`((?:state/runs/|work/|turns/))[^/]+|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_[0-9A-Za-z]+`)
 
 // who is a program in a role.
 type who struct{ engine, role string }
@@ -78,7 +82,7 @@ func (w *world) caller(engine string) (called, bool) {
 		}
 		slices.Sort(c.environment)
 		for i, arg := range c.argv {
-			c.argv[i] = w.neutral(arg)
+			c.argv[i] = ownNames.ReplaceAllString(w.neutral(arg), "${1}NAME")
 		}
 		return c, true
 	}
@@ -96,15 +100,25 @@ func texts(parts ...string) []string {
 	return strings.Split(strings.TrimSuffix(string(raw), "\x00"), "\x00")
 }
 
-// printCalls prints how the programs were called, and says what is wrong with it.
+// printCalls prints how the programs were called, and says what is wrong with it. Roles for which one was called alike
+// stand together.
 func printCalls() (problems []string) {
 	keys := slices.SortedFunc(maps.Keys(calls), func(a, b who) int { return strings.Compare(a.engine+a.role, b.engine+b.role) })
+	roles, order := map[string][]string{}, []string{}
 	for _, key := range keys {
 		c := calls[key]
-		fmt.Printf("\n%s, %s, in a whole run\n  argv: %s\n  environment: %s\n", key.engine, key.role, quoted(c.argv), strings.Join(c.environment, " "))
 		for _, p := range c.problems {
 			problems = append(problems, fmt.Sprintf("%s, %s: %s", key.engine, key.role, p))
 		}
+		text := fmt.Sprintf("  argv: %s\n  environment: %s\n", quoted(c.argv), strings.Join(c.environment, " "))
+		if whole := key.engine + "\n" + text; roles[whole] == nil {
+			order = append(order, whole)
+		}
+		roles[key.engine+"\n"+text] = append(roles[key.engine+"\n"+text], key.role)
+	}
+	for _, whole := range order {
+		engine, text, _ := strings.Cut(whole, "\n")
+		fmt.Printf("\n%s as the kernel saw it in a whole run: %s\n%s", engine, strings.Join(roles[whole], ", "), text)
 	}
 	return problems
 }

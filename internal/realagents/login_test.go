@@ -25,7 +25,7 @@ type issuer struct {
 	mutex     sync.Mutex
 	model     http.Handler
 	refreshes int
-	fresh     string // the token that it gave last
+	fresh     string   // the token that it gave last
 	shown     []string // the tokens that requests for the model showed
 }
 

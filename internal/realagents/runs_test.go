@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,6 +90,41 @@ func TestOpencodeAndGeminiReview(t *testing.T) {
 	}, turnsOf(run))
 }
 
+// TestTheFullDiscipline: one program designs, one writes, three judge, confirm each other's findings and re-review the
+// repair.
+func TestTheFullDiscipline(t *testing.T) {
+	bins(t)
+	t.Parallel()
+	look := fakemodel.Step{Say: "I look.", Read: "calc.go"}
+	l := newLab(t, fakemodel.Script{Turns: []fakemodel.Turn{
+		{Role: "design", Steps: []fakemodel.Step{look, {Say: "# Contract\n\nAC1: Sum(3) is 6."}}},
+		{Role: "implement", Contains: "AC1: Sum(3) is 6.", Steps: []fakemodel.Step{
+			{Say: "I write Sum.", Write: []fakemodel.File{{Path: "calc.go", Content: flawed, Existing: true}}}, {Say: "Sum is there."},
+		}},
+		{Role: "repair", Contains: offByOne.Title, Steps: []fakemodel.Step{
+			{Say: "I mend the loop.", Edit: []fakemodel.Edit{{Path: "calc.go", Old: broken, New: whole}}}, {Say: fakemodel.Fixed()},
+		}},
+		{Role: "review", Round: "0", Seat: "first", Steps: []fakemodel.Step{look, {Say: fakemodel.Block(offByOne)}}},
+		{Role: "review", Steps: []fakemodel.Step{look, {Say: fakemodel.Pass()}}},
+		{Role: "confirm", Steps: []fakemodel.Step{look, {Say: fakemodel.Confirmed()}}},
+		{Role: "recheck", Steps: []fakemodel.Step{look, {Say: fakemodel.Addressed()}}},
+	}})
+	run := l.run(0, "--discipline", "full", "--trust-reviewers", "--design", "--designer", "opencode", "--implementer", "claude",
+		"--seat", "first=codex@correctness", "--seat", "second=gemini@security", "--seat", "third=opencode@tests",
+		"--verify-cmd", "grep -rq 'func Sum' --include='*.go' .", "Add Sum")
+	require.Equal(t, record.Converged, run.Stop)
+	require.Equal(t, mended, git(t, l.repo, "show", "conclave/"+run.RunID+":calc.go")+"\n")
+	l.checkTurns(run)
+	turns := turnsOf(run)
+	for _, want := range []string{"1 implement claude", "1 review codex", "1 review gemini", "1 review opencode", "2 repair claude", "2 recheck codex"} {
+		require.Contains(t, turns, want)
+	}
+	require.Len(t, run.Findings, 1)
+	require.Equal(t, "addressed", run.Findings[0].Disposition)
+	require.Contains(t, turns, "1 confirm "+run.Findings[0].ConfirmedBy)
+	require.NotEqual(t, "codex", run.Findings[0].ConfirmedBy, "nobody confirms its own finding")
+}
+
 // checkTurns holds each turn of an engine to what a record must say of it.
 func (l *lab) checkTurns(run record.Run) {
 	l.t.Helper()
@@ -140,7 +176,7 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	require.NoError(t, cmd.Start())
 	for began := time.Now(); len(withWords(l.dir, napping)) == 0; time.Sleep(50 * time.Millisecond) {
-		if gone := len(withWords(l.dir, filepath.Join(l.bin, "starter"))) == 0; gone || time.Since(began) > 2*time.Minute {
+		if gone := len(withWords(l.dir, filepath.Join(l.bin, "starter"))) == 0; gone || time.Since(began) > 5*time.Minute {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			require.Fail(t, "the repair never came to its long command", printed.String())
@@ -152,10 +188,18 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	require.Eventually(t, func() bool { return len(withWords(l.dir, "")) == 0 }, 20*time.Second, 20*time.Millisecond, "a writer lives on")
 	noted(row{"claude", "worker killed in a turn: all gone", "", "", time.Since(killed).Seconds()})
 
+	var writers atomic.Int32 // at once, while the second one works
+	l.server.Before = func(r fakemodel.Request) {
+		if r.Header.Role == "repair" {
+			writers.Store(max(writers.Load(), int32(len(l.writers()))))
+		}
+	}
 	l.server.Play(script)
 	before := len(l.server.Requests())
 	out := l.finish(l.command("resume", "--json", "--config", l.config, "--sandbox", l.sandbox, "@last"))
 	require.Equal(t, 0, out.code, "%s\n%s", out.stderr, out.stdout)
+	require.EqualValues(t, 1, writers.Load(), "writers at once")
+	require.Empty(t, withWords(l.dir, ""))
 	run := l.record(out.stdout)
 	require.Equal(t, record.Converged, run.Stop)
 	require.Equal(t, 2, run.Iterations)
@@ -169,6 +213,17 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	for _, r := range l.server.Requests()[before:] {
 		require.NotEqual(t, "implement", r.Header.Role, "a finished turn is paid again")
 	}
+}
+
+// writers lists the processes of the real claude that may write.
+func (l *lab) writers() []string {
+	var found []string
+	for _, p := range withWords(l.dir, "acceptEdits") {
+		if _, args, _ := strings.Cut(p, " "); strings.HasPrefix(args, filepath.Join(bins(l.t), "claude")) {
+			found = append(found, p)
+		}
+	}
+	return found
 }
 
 // withWords lists the processes of a lab, its server aside, whose arguments hold some words.

@@ -235,7 +235,7 @@ func (w *world) call(turn turn, spec agent.TurnSpec, inv agent.Invocation, parse
 	w.t.Helper()
 	p := played{inv: inv, workspace: spec.Workspace}
 	if turn.limit == 0 {
-		turn.limit = 2 * time.Minute
+		turn.limit = 4 * time.Minute
 	}
 	stdout, stderr := filepath.Join(spec.Scratch, "stdout"), filepath.Join(spec.Scratch, "stderr")
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
