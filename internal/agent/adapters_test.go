@@ -230,3 +230,28 @@ func TestAWaitThatNobodyCanMean(t *testing.T) {
 		require.Equal(t, want, resetIn(said, captureTime), said)
 	}
 }
+
+// TestAClockThatJustPassedIsNotTomorrows: codex leaves out the seconds of a reset, and a limit that is lifted within this
+// minute must not be waited out for a day.
+func TestAClockThatJustPassedIsNotTomorrows(t *testing.T) {
+	at := func(hour, minute, second int) time.Time {
+		return time.Date(2026, 11, 30, hour, minute, second, 0, time.UTC)
+	}
+	for _, c := range []struct {
+		said string
+		now  time.Time
+		want time.Duration
+	}{
+		{"try again at 3:05 PM.", at(15, 4, 50), 10 * time.Second},
+		{"try again at 3:05 PM.", at(15, 5, 0), time.Minute},
+		{"try again at 3:05 PM.", at(15, 5, 20), 40 * time.Second},
+		{"try again at 3:05 PM.", at(15, 6, 20), time.Second},
+		{"try again at 3:05 PM.", at(16, 5, 1), 22*time.Hour + 59*time.Minute + 59*time.Second},
+		{"try again at 11:59 PM.", at(0, 0, 20), time.Second},
+		{"try again at 11:59 PM.", at(1, 0, 20), 22*time.Hour + 58*time.Minute + 40*time.Second},
+		{"try again at 12:00 AM.", at(23, 59, 20), 40 * time.Second},
+		{"resets 3pm (Europe/Paris)", at(14, 0, 30), 30 * time.Second},
+	} {
+		require.Equal(t, c.want, resetIn(c.said, c.now), "%s at %s", c.said, c.now)
+	}
+}

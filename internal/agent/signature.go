@@ -110,7 +110,12 @@ func date(m []string, now time.Time) time.Time {
 	return at
 }
 
-// clock reads "3pm (Europe/Paris)": the next time that the clock shows it.
+// lag is how long ago a time of the clock may have passed and still be today's: the programs leave out seconds, and are
+// heard a little after they spoke.
+const lag = time.Hour
+
+// clock reads "3pm (Europe/Paris)": the next time that the clock shows it. One that has just passed is no time of
+// tomorrow: it is over at the end of its minute.
 func clock(m []string, now time.Time) time.Time {
 	zone := now.Location()
 	if m[4] != "" {
@@ -129,8 +134,17 @@ func clock(m []string, now time.Time) time.Time {
 	}
 	local := now.In(zone)
 	at := time.Date(local.Year(), local.Month(), local.Day(), hour, minute, 0, 0, zone)
-	if !at.After(now) {
+	switch since := now.Sub(at); {
+	case since > lag:
 		at = at.AddDate(0, 0, 1)
+	case since < lag-24*time.Hour: // a minute of yesterday, heard after midnight
+		at = at.AddDate(0, 0, -1)
 	}
-	return at
+	if at.After(now) {
+		return at
+	}
+	if at = at.Add(time.Minute); at.After(now) {
+		return at
+	}
+	return now.Add(time.Second)
 }
