@@ -38,6 +38,9 @@ func TestASecretInANameIsFoundAndNeverShown(t *testing.T) {
 	require.Equal(t, record.ClassViolation, violated.Class)
 	require.Contains(t, violated.Message, "[redacted:github-token]")
 	l.nothingAt(s, violated)
+	checked := do[loop.VerifyResult](l, l.acts.Verify, l.verify("03", out.Snapshot, "echo x > "+s.token+".log"))
+	require.Equal(t, []string{"[redacted:github-token].log"}, checked.Restored)
+	l.nothingAt(s, checked)
 	l.nothingIn(s)
 }
 

@@ -39,12 +39,16 @@ type spies struct{ token, key, given string }
 
 func newSpies() spies { return spies{"ghp_" + drawn(36), "plain value " + drawn(20), drawn(24) + "7"} }
 
-// leaks names what of the secrets stands in a text.
+// leaks names what of the secrets stands in a text. A piece of one is one: what is cut short looks like nothing.
 func (s spies) leaks(text []byte) []string {
+	const piece = 8
 	var found []string
-	for name, value := range map[string]string{"token": s.token[4:], "key": s.key, "given": s.given} {
-		if bytes.Contains(text, []byte(value)) {
-			found = append(found, name)
+	for name, value := range map[string]string{"token": s.token[4:], "key": strings.TrimPrefix(s.key, "plain value "), "given": s.given} {
+		for at := 0; at+piece <= len(value); at++ {
+			if bytes.Contains(text, []byte(value[at:at+piece])) {
+				found = append(found, name)
+				break
+			}
 		}
 	}
 	return found
@@ -140,6 +144,34 @@ func TestNoSecretReachesTheStoreOrTheHistory(t *testing.T) {
 	l.nothingIn(s)
 }
 
+// beats are the heartbeats of a stream, also those that the SDK would hold back because they come too often.
+func (l *lab) beats(adapter, stream string) []string {
+	l.t.Helper()
+	follow := func(ctx context.Context) ([]string, error) {
+		p := startPulse(ctx, "01", l.acts.secrets)
+		defer p.stop()
+		engine, err := l.acts.Agents.Lookup(adapter)
+		if err != nil {
+			return nil, err
+		}
+		log := newEventLog(filepath.Join(l.t.TempDir(), "events"))
+		defer log.close()
+		t := &turn{Activities: l.acts, beat: p, parts: l.acts.secrets.Parts()}
+		take := t.follow(engine.Parser(agent.TurnSpec{}), log)
+		var beats []string
+		for line := range strings.Lines(stream) {
+			if err := take([]byte(line)); err != nil {
+				return nil, err
+			}
+			beats = append(beats, p.beat.Action)
+		}
+		return beats, nil
+	}
+	beats, err := try[[]string](attempt{}, follow, nil)
+	require.NoError(l.t, err)
+	return *beats
+}
+
 // codex reports its commands: the last one is the heartbeat.
 func TestNoSecretIsInAHeartbeatOrAnEvent(t *testing.T) {
 	l, s := spiedLab(t)
@@ -156,13 +188,12 @@ func TestNoSecretIsInAHeartbeatOrAnEvent(t *testing.T) {
 	l.plays("cat $LAB/stream")
 	ask := l.review("02", change)
 	ask.Target = record.Engine{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: agent.DefaultModel}
-	var beats []string
-	out, err := try[loop.TurnResult](attempt{beats: func(b Beat) { beats = append(beats, b.Action) }}, l.acts.RunTurn, ask)
-	require.NoError(t, err)
+	out := do[loop.TurnResult](l, l.acts.RunTurn, ask)
+	beats := l.beats("codex", stream)
 	require.Equal(t, record.ClassOK, out.Class, out.Message)
 	l.nothingAt(s, out)
 	l.nothingAt(s, beats)
-	require.NotEmpty(t, beats)
+	require.Contains(t, strings.Join(beats, "\n"), "curl -H 'Authorization: [redacted:")
 	require.Contains(t, l.get(out.Artifacts["transcript.jsonl"]), "[redacted:github-token]")
 	for line := range strings.Lines(l.get(out.Artifacts["transcript.jsonl"]) + l.get(out.Artifacts["events.jsonl"])) {
 		require.True(t, json.Valid([]byte(line)), line)
@@ -190,9 +221,9 @@ func TestNoSecretIsInTheManyPartsOfAMessage(t *testing.T) {
 		l.plays("cat $LAB/stream")
 		ask := l.review(fmt.Sprintf("%d-2", i), change)
 		ask.Target = record.Engine{Adapter: "gemini", Provider: "google", ModelFamily: "gemini", Model: agent.DefaultModel}
-		var beats []string
-		out, err := try[loop.TurnResult](attempt{beats: func(b Beat) { beats = append(beats, b.Action) }}, l.acts.RunTurn, ask)
-		require.NoError(t, err)
+		out := do[loop.TurnResult](l, l.acts.RunTurn, ask)
+		beats := l.beats("gemini", stream.String())
+		require.Contains(t, strings.Join(beats, "\n"), "found the token")
 		require.Equal(t, record.ClassOK, out.Class, out.Message)
 		require.Equal(t, "pass", out.Verdict)
 		require.Contains(t, l.get(out.Final), "I found the token [redacted:github-token] in it, and [redacted:environment:OPENAI_API_KEY], and [redacted:environment:HAND_TOKEN].")

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"net/url"
+	"net/url" //nolint:depguard // it writes texts in another form, and reaches nothing
 	"regexp"
 	"slices"
 	"strings"
