@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"conclave/activities"
+	"conclave/internal/agent"
 	"conclave/internal/gitrepo"
 	"conclave/internal/loop"
 	"conclave/internal/runindex"
@@ -195,8 +197,12 @@ func (p *plan) digestGate(ctx context.Context, _ *cobra.Command) error {
 	for _, c := range p.constraints {
 		constraints = append(constraints, c.name+" "+hashed(c.text))
 	}
+	programs, err := p.programs()
+	if err != nil {
+		return err
+	}
 	raw, err := json.Marshal(map[string]any{
-		"schema": 1, "base": g.base, "head": g.head, "merge_base": g.mergeBase, "diff": diff, "plan": p.resolved.Digest,
+		"schema": 1, "programs": programs, "base": g.base, "head": g.head, "merge_base": g.mergeBase, "diff": diff, "plan": p.resolved.Digest,
 		"requirement": hashed(p.requirement), "from_commits": g.fromCommits, "constraints": constraints,
 		"commands": []string{p.config.SetupCmd, p.config.LintCmd, p.config.VerifyCmd}, "verdict_mode": p.config.VerdictMode,
 		"rules": p.machine.Rules().Name, "uncalibrated": p.uncalibrated, "dry_run": p.flags.dryRun,
@@ -206,6 +212,39 @@ func (p *plan) digestGate(ctx context.Context, _ *cobra.Command) error {
 	}
 	g.digest = hashed(raw)
 	return nil
+}
+
+// programs identify the configured programs of the plan's lanes. On a cluster they are the workers', and nobody here
+// knows them.
+func (p *plan) programs() (map[string]string, error) {
+	found := map[string]string{}
+	target, err := targetOf(p.config)
+	if err != nil || p.flags.dryRun || !target.Local() {
+		return found, err
+	}
+	for _, name := range p.laneAdapters() {
+		digest, err := agent.ProgramDigest(name, p.agents)
+		if err != nil {
+			return nil, &fault{code: exitStep, what: fmt.Sprintf("the program of agents.%s cannot be read: %v", name, err)}
+		}
+		if digest != "" {
+			found[name] = digest
+		}
+	}
+	return found, nil
+}
+
+// laneAdapters are the adapters that any lane may run on, also as a substitution.
+func (p *plan) laneAdapters() []string {
+	var names []string
+	for _, lane := range p.machine.Describe().ExecutionLanes {
+		names = append(names, lane.Requested.Adapter)
+		for _, other := range lane.KnownSubstitutions {
+			names = append(names, other.Adapter)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func hashed(content []byte) string {

@@ -209,3 +209,30 @@ func TestAReviewOnAClusterIsSharedByAllMachines(t *testing.T) {
 	require.Len(t, used.Findings, 1, "the workers still tell what was found")
 	require.Equal(t, 1, l.started("review"))
 }
+
+// A verdict of a program is one of that program: of another one of the same name nobody knows a verdict.
+func TestAVerdictIsNotUsedAgainOnceItsProgramIsAnotherOne(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, nil)
+	program := filepath.Join(l.dir, "reviewer.sh")
+	answers := func(verdict string) {
+		script := "#!/bin/sh\ncat >/dev/null\necho 'VERDICT: " + verdict + "'\n"
+		require.NoError(t, os.WriteFile(program, []byte(script), 0o600))
+	}
+	answers("PASS")
+	file := filepath.Join(l.dir, "agents.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("agents: {mine: {adapter: command, argv: [sh, "+program+"], identity: {provider: acme, model_family: acme-large, model: m1}}}\n"), 0o600))
+	args := []string{"--config", file, "--seat", "first=mine"}
+	first, _ := l.review(0, args...)
+	again, said := l.review(0, args...)
+	require.Contains(t, said, "re-used verdict")
+	require.Equal(t, first.RunID, again.RunID)
+	answers("BLOCK")
+	other, said := l.review(1, args...)
+	require.NotContains(t, said, "re-used verdict")
+	require.NotEqual(t, first.WorkflowID, other.WorkflowID)
+	answers("PASS")
+	back, said := l.review(0, args...)
+	require.Contains(t, said, "re-used verdict", "it is the program that it was")
+	require.Equal(t, first.RunID, back.RunID)
+}
