@@ -42,6 +42,8 @@ type carriage struct {
 	workers *host.Workers
 	log     *zap.Logger
 	started bool
+	// reused is when the verdict of an ended review was given that is shown again; "" for none.
+	reused string
 	// replaces says that an open review of the same digest, which nobody carries, makes way.
 	replaces bool
 	// lost is told when a worker gives up.
@@ -232,7 +234,7 @@ func (c *carriage) finalRecord(end host.End) record.Run {
 	if err != nil || (end.Closed && run.Stop != end.Result.Stop) || (end.Waiting && run.Waiting != end.Run.Waiting) {
 		run = end.Run
 	}
-	run.RunID = c.entry.RunID
+	run.RunID, run.Reused = c.entry.RunID, c.reused
 	if end.Closed {
 		r := end.Result
 		run.Stop, run.ExitCode, run.Iterations = r.Stop, r.ExitCode, r.Iterations

@@ -62,7 +62,7 @@ func (a *app) reuse(p *plan, s *standingGate, out output, showDiff bool) error {
 		entry = elsewhere(p, s.runID)
 	}
 	a.say("re-used verdict of %s (run %s): the same change under the same plan; --fresh reviews it again", timeWords(s.ended), s.runID)
-	c := &carriage{app: a, index: index, entry: entry, started: true}
+	c := &carriage{app: a, index: index, entry: entry, started: true, reused: timeWords(s.ended)}
 	run, err := readRecord(entry)
 	switch {
 	case err == nil && run.Stop == s.result.Stop:

@@ -224,8 +224,11 @@ func TestAVerdictIsNotUsedAgainOnceItsProgramIsAnotherOne(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("agents: {mine: {adapter: command, argv: [sh, "+program+"], identity: {provider: acme, model_family: acme-large, model: m1}}}\n"), 0o600))
 	args := []string{"--config", file, "--seat", "first=mine"}
 	first, _ := l.review(0, args...)
+	require.Empty(t, first.Reused)
 	again, said := l.review(0, args...)
-	require.Contains(t, said, "re-used verdict")
+	require.Contains(t, said, "re-used verdict of "+again.Reused)
+	_, err := time.Parse(time.RFC3339, again.Reused)
+	require.NoError(t, err, "a reader of --json can tell")
 	require.Equal(t, first.RunID, again.RunID)
 	answers("BLOCK")
 	other, said := l.review(1, args...)

@@ -54,6 +54,8 @@ type Run struct {
 	Notes []string `json:"notes,omitempty"`
 	// Kind is "run" or "review" (a gate); empty is a run.
 	Kind string `json:"kind,omitempty"`
+	// Reused is when the verdict was given, RFC 3339, where starter review prints an earlier one again. No bundle has it.
+	Reused string `json:"reused_verdict_of,omitempty"`
 	// Advisory says that findings could not stop the end.
 	Advisory bool `json:"advisory,omitempty"`
 	// RefusedMore counts refused rulings beyond those that are listed.
