@@ -198,7 +198,7 @@ func (p *Progress) Status(now time.Time) record.Status {
 // Record is the run record at a moment.
 func (p *Progress) Record(now time.Time) record.Run {
 	run := p.Run
-	run.Findings, run.Budget = p.recorded(), p.spending(now)
+	run.Findings, run.Budget, run.WaitedMS = p.recorded(), p.spending(now), p.waited(now).Milliseconds()
 	run.UsageByRole = record.UsageBy(run.Steps, func(s record.Step) string { return s.Role })
 	run.UsageBySeat = record.UsageBy(run.Steps, func(s record.Step) string { return s.Seat })
 	if !run.Stop.Final() {

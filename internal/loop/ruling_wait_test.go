@@ -47,6 +47,8 @@ func TestAReminderCountsAndADeadlineAnswers(t *testing.T) {
 	w := newRuled(t, in, 1)
 	require.Equal(t, loop.CallWait, w.run())
 	w.progress.BeginWait(w.now)
+	began := w.now
+	require.Zero(t, w.record().WaitedMS)
 	require.Equal(t, 4*time.Hour, w.progress.Alarm(w.now))
 	w.now = w.now.Add(4 * time.Hour)
 	w.progress.Ring(w.now)
@@ -54,6 +56,7 @@ func TestAReminderCountsAndADeadlineAnswers(t *testing.T) {
 	require.Equal(t, loop.CallWait, w.run())
 	require.Equal(t, "a ruling on F1 (reminded 1 time)", w.record().Waiting)
 	require.Equal(t, 1, w.record().Reminders)
+	require.Equal(t, w.now.Sub(began).Milliseconds(), w.record().WaitedMS, "while it waits")
 	require.Len(t, w.marks, 2, "a reminder writes no bundle")
 	w.now = w.now.Add(6 * time.Hour)
 	w.progress.Ring(w.now)
@@ -64,6 +67,11 @@ func TestAReminderCountsAndADeadlineAnswers(t *testing.T) {
 	require.Equal(t, "stand", ruling.Decision)
 	require.Contains(t, ruling.Reason, "nobody ruled within 10h0m0s")
 	require.Equal(t, record.Ruled, w.record().Stop)
+	waited := w.record().WaitedMS
+	require.GreaterOrEqual(t, waited, (10 * time.Hour).Milliseconds())
+	require.Less(t, waited, w.record().TotalMS)
+	w.now = w.now.Add(time.Hour)
+	require.Equal(t, waited, w.record().WaitedMS, "what has ended waits no more")
 }
 
 func TestWithoutADeadlineARunWaitsForEver(t *testing.T) {

@@ -48,6 +48,8 @@ type Run struct {
 	UsageBySeat map[string]Usage `json:"usage_by_seat,omitempty"`
 	// TotalMS is wall time from the workflow's start, in milliseconds.
 	TotalMS int64 `json:"total_ms"`
+	// WaitedMS is the part of it in which the run waited for people: for a ruling, or to be resumed.
+	WaitedMS int64 `json:"waited_ms,omitempty"`
 	// StartedAt is RFC 3339, from the workflow's clock.
 	StartedAt string `json:"started_at,omitempty"`
 	// Notes are warnings that a reader of the report must see.

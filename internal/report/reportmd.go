@@ -42,7 +42,7 @@ func head(p *page, r record.Run) {
 		p.line("- %s", prose(reason))
 	}
 	p.gap()
-	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), Changes(record.Total(r.Changed)), text.Duration(r.TotalMS)}
+	summary := []string{"exit code " + fmt.Sprint(r.ExitCode), Changes(record.Total(r.Changed)), Took(r)}
 	if r.Stop == "" {
 		summary = summary[1:]
 	}

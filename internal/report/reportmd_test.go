@@ -155,3 +155,11 @@ func TestForeignTextMakesNoStructure(t *testing.T) {
 		}
 	})
 }
+
+// A run that slept for days over a question took minutes of work: both are told.
+func TestTheTimeThatWasWaitedStandsApart(t *testing.T) {
+	run := twoIterations(shelf{})
+	require.Equal(t, "3m07s", Took(run))
+	run.WaitedMS = 60_000
+	require.Equal(t, "3m07s (1m00s of them waiting for people)", Took(run))
+}

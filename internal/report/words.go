@@ -92,6 +92,14 @@ func Cost(u *record.Usage) string {
 	return out
 }
 
+// Took is how long a run took, and how much of that it waited for people.
+func Took(r record.Run) string {
+	if r.WaitedMS == 0 {
+		return text.Duration(r.TotalMS)
+	}
+	return fmt.Sprintf("%s (%s of them waiting for people)", text.Duration(r.TotalMS), text.Duration(r.WaitedMS))
+}
+
 // Consumed is usage and cost in one line.
 func Consumed(u *record.Usage) string {
 	tokens := Tokens(u)

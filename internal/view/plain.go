@@ -169,7 +169,7 @@ func summary(r record.Run) string {
 		parts = append(parts, report.Changes(stats))
 	}
 	if r.TotalMS > 0 {
-		parts = append(parts, text.Duration(r.TotalMS))
+		parts = append(parts, report.Took(r))
 	}
 	if r.Stop != "" {
 		parts = append(parts, fmt.Sprintf("exit code %d", r.ExitCode))
