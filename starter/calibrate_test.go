@@ -123,6 +123,11 @@ func TestWhatWasMeasuredIsShown(t *testing.T) {
 	got = c.run("", "run", "--config", "own.yaml", "--discipline", "full", "--seat", "a=codex", "r")
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, "a (its lens or a prompt has changed since it was measured)")
+	for _, preset := range []string{"panel", "claude-codex"} {
+		got = c.run("", "doctor", "--config", "own.yaml", "--preset", preset)
+		require.Regexp(t, `note +calibration codex@correctness .*: its lens or a prompt has changed since it was measured`, got.out, "doctor says what run and presets say")
+		require.NotRegexp(t, `ok +calibration codex@correctness`, got.out)
+	}
 
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
 	got = c.run("", "run", "--discipline", "full", "r")

@@ -167,6 +167,9 @@ func laneWords(l config.Lane) string {
 	return l.Adapter + ":" + l.Model
 }
 
+// wordsChanged is why a measurement does not hold any more.
+const wordsChanged = "its lens or a prompt has changed since it was measured"
+
 // lacks says why an engine under a lens may not gate, "" where it may.
 func (p *plan) lacks(book calibration.Book, k calibration.Key) string {
 	entry, ok := book.Find(k)
@@ -174,7 +177,7 @@ func (p *plan) lacks(book calibration.Book, k calibration.Key) string {
 	case ok:
 		return p.thresholds().Lacks(entry.Counts)
 	case book.Known(k):
-		return "its lens or a prompt has changed since it was measured"
+		return wordsChanged
 	}
 	return "never measured"
 }

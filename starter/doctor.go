@@ -151,6 +151,9 @@ func serverBinary(stateDir string) (bool, string) {
 // where a run would be refused for them.
 func checkBook(c config.Config) []check {
 	p := &plan{config: c}
+	if err := p.readOwnPrompts(context.Background(), nil); err != nil {
+		return []check{{Name: "calibration", Says: err.Error()}}
+	}
 	missing, err := p.uncalibratedSeats()
 	if err != nil {
 		return []check{{Name: "calibration", Says: err.Error()}}
@@ -165,9 +168,20 @@ func checkBook(c config.Config) []check {
 		return append(checks, check{Name: "calibration", Needed: needed, Says: err.Error()})
 	}
 	for _, e := range book.Entries {
-		checks = append(checks, p.measured(e))
+		if !p.replaced(book, e) {
+			checks = append(checks, p.measured(e))
+		}
 	}
 	return checks
+}
+
+// replaced reports whether the same engine was measured under today's words of the lens too: then nobody asks for the
+// older measurement.
+func (p *plan) replaced(book calibration.Book, e calibration.Entry) bool {
+	now := e.Key
+	now.Words = p.words([]string{e.Lens})
+	_, measured := book.Find(now)
+	return measured && now != e.Key
 }
 
 // measured is one measurement for people.
@@ -177,6 +191,12 @@ func (p *plan) measured(e calibration.Entry) check {
 	line.Says = fmt.Sprintf("precision %s, recall %s over %d cases on %s", shareWords(precision, e.Counts.Correct, e.Counts.Raised),
 		shareWords(recall, e.Counts.Found, e.Counts.Expected), e.Counts.Cases, e.At.Format(time.DateOnly))
 	why := p.thresholds().Lacks(e.Counts)
+	switch {
+	case p.lensText(e.Lens) == "":
+		why = "a lens of some repository, which a run there compares"
+	case e.Words != p.words([]string{e.Lens}):
+		why = wordsChanged
+	}
 	if line.OK = why == ""; !line.OK {
 		line.Says += ": " + why
 	}
