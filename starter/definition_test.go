@@ -38,7 +38,7 @@ func TestPlanOfADefinition(t *testing.T) {
 	require.Equal(t, 0, got.code, got.err)
 	for _, want := range []string{
 		"definition d.json (release-review, version 3), discipline basic, rules conclave/v1", "plan digest sha256:", "package conclave conclave/v1 sha256:",
-		"beta (bolt/bolt-1, model m2)", "codex (openai/gpt, model default)", "voting, watches docs/**", "skippable", "quorum: 1", "iterations: at most 3 (2 repairs)",
+		"beta (bolt/bolt-1, model m2)", "codex (openai/gpt, model default)", "seat, security, voting, watches", "docs/**", "skippable", "quorum: 1", "iterations: at most 3 (2 repairs)",
 		"dispatches: 4 to 12, at most 1 at once", "verify: make check",
 	} {
 		require.Contains(t, got.out, want)

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"conclave/config"
 	"conclave/internal/convergence"
 )
 
@@ -145,17 +147,12 @@ func (a *app) printPlan(d planDocument) error {
 	a.print("%s, discipline %s, rules %s", from, d.Discipline, d.Rules)
 	a.print("plan digest %s", d.PlanDigest)
 	a.print("package %s %s %s\n", d.Package.Source, d.Package.Version, d.Package.Digest)
-	table := a.table()
-	fmt.Fprintln(table, "ORDER\tSTEP\tROLE\tENGINE\tWHEN")
+	rows := [][]string{{"ORDER", "STEP", "ROLE", "ENGINE", "WHEN"}}
 	for _, s := range d.Steps {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", s.Order, s.Node, s.roleWords(), s.engine(), s.When)
+		rows = append(rows, []string{strconv.Itoa(s.Order), s.Node, s.roleWords(), s.engine(), s.When})
 	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	if err := a.printLanes(d); err != nil {
-		return err
-	}
+	a.printTable(rows)
+	a.printLanes(d)
 	b, l := d.Bounds, d.Limits
 	a.print("\nseats of the same order run in parallel, %d at once", l.SeatConcurrency)
 	a.print("iterations: at most %d (%d repairs); a seat is asked again %d time(s) when its answer does not count", l.MaxIterations, min(l.MaxReviewRestarts, l.MaxIterations-1), l.RetryCapPerNode)
@@ -191,18 +188,17 @@ func (p *plan) finalStep(order int) planStep {
 }
 
 // printLanes lists the engines, and what may stand in for each.
-func (a *app) printLanes(d planDocument) error {
+func (a *app) printLanes(d planDocument) {
 	a.print("")
-	table := a.table()
-	fmt.Fprintln(table, "LANE\tRUNS ON\tELSE ON")
+	rows := [][]string{{"LANE", "RUNS ON", "ELSE ON"}}
 	for _, l := range d.Lanes {
 		var others []string
 		for _, t := range l.Fallbacks {
 			others = append(others, engineWords(t))
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", l.ID, engineWords(l.Effective), cmp.Or(strings.Join(others, ", "), "-"))
+		rows = append(rows, []string{l.ID, engineWords(l.Effective), cmp.Or(strings.Join(others, ", "), "-")})
 	}
-	return table.Flush()
+	a.printTable(rows)
 }
 
 func (s planStep) roleWords() string {
@@ -222,11 +218,12 @@ func (s planStep) roleWords() string {
 	return strings.Join(words, ", ")
 }
 
+// engine is short: the table of lanes tells the rest.
 func (s planStep) engine() string {
 	if s.Adapter == "" {
 		return "-"
 	}
-	return engineWords(convergence.Target{Adapter: s.Adapter, Provider: s.Provider, ModelFamily: s.Family, Model: s.Model})
+	return laneWords(config.Lane{Adapter: s.Adapter, Model: s.Model})
 }
 
 func engineWords(t convergence.Target) string {
