@@ -4,9 +4,10 @@ import "time"
 
 // Config is everything a command needs to know, complete and checked.
 type Config struct {
-	// Preset is the preset in use; PresetNamed says that somebody asked for it.
+	// Preset is the preset in use; PresetNamed says that somebody asked for it, OwnSeats that others sit in its place.
 	Preset      string
 	PresetNamed bool
+	OwnSeats    bool
 
 	// Writer implements and repairs; Designer is used with Design only.
 	Writer   Lane

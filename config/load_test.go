@@ -339,3 +339,25 @@ func TestFilesAreRead(t *testing.T) {
 	require.Empty(t, user.Name)
 	require.Equal(t, path, named.Name)
 }
+
+// A preset's name tells who reviews: where others do, it would tell of reviewers who are not there.
+func TestAPresetWhoseSeatsAreReplacedIsNotNamed(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "claude-codex"},
+		{[]string{"--seat", "first=codex"}, "claude-codex"},
+		{[]string{"--reviewers", "codex:o9"}, "claude-codex"},
+		{[]string{"--implementer", "gemini"}, "claude-codex"},
+		{[]string{"--seat", "first=gemini"}, ""},
+		{[]string{"--seat", "first=codex@security"}, ""},
+		{[]string{"--preset", "strict"}, "strict"},
+		{[]string{"--preset", "strict", "--seat", "a=codex", "--seat", "b=gemini"}, ""},
+	} {
+		clean(t)
+		got, err := load(t, given{args: c.args})
+		require.NoError(t, err)
+		require.Equal(t, c.want, got.Named(), "%v", c.args)
+	}
+}

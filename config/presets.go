@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,6 +53,29 @@ func presetNamed(name string) (Preset, bool) {
 		return Preset{}, false
 	}
 	return all[i], true
+}
+
+// Named is the preset whose agents review; "" where others do: a name would tell of a reviewer who was not there.
+func (c Config) Named() string {
+	if c.OwnSeats {
+		return ""
+	}
+	return c.Preset
+}
+
+// seats reports whether seats are those of the preset, whatever they are called and whichever models they run.
+func (p Preset) seats(seats []Seat) bool {
+	var ours, theirs []string
+	for _, text := range p.Reviewers {
+		s := splitSeat(text)
+		ours = append(ours, s.lane.Adapter+"@"+cmp.Or(s.lens, DefaultLens))
+	}
+	for _, s := range seats {
+		theirs = append(theirs, s.Adapter+"@"+cmp.Or(s.Lens, DefaultLens))
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	return slices.Equal(ours, theirs)
 }
 
 // values are the settings that a preset stands for: only what its row of the

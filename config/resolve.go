@@ -50,6 +50,7 @@ func (l *loading) config() Config {
 			l.adopt(&c)
 		} else {
 			l.lanes(&c)
+			c.OwnSeats = !l.preset.seats(c.Seats)
 		}
 		l.defaultsOf(&c)
 		l.ineffective(c)

@@ -117,7 +117,7 @@ func newEntry(p *plan, configFile string) runindex.Entry {
 	}
 	e := runindex.Entry{
 		RunID: id, WorkflowID: workflows.WorkflowID(id), Source: p.source.Root(), Bundle: activities.BundleDir(p.source.Root(), id),
-		Title: title(string(p.requirement)), Preset: p.config.Preset, Created: time.Now().UTC(), Store: p.config.Host.Store, Config: configFile,
+		Title: title(string(p.requirement)), Preset: p.config.Named(), Created: time.Now().UTC(), Store: p.config.Host.Store, Config: configFile,
 	}
 	if p.gate != nil {
 		p.gate.entry(&e, string(p.requirement))
@@ -165,7 +165,7 @@ func input(ctx context.Context, p *plan, e runindex.Entry, artifacts store.Store
 	}
 	in := loop.Input{
 		Schema: loop.InputSchema, RunID: e.RunID, Rules: p.machine.Rules().Name, Definition: p.definition, PlanDigest: p.resolved.Digest,
-		Requirement: ref, Title: e.Title, Preset: p.config.Preset,
+		Requirement: ref, Title: e.Title, Preset: p.config.Named(),
 		Source:   loop.Source{Dir: e.Source, Base: p.base.ID, IncludeDirty: p.flags.includeDirty},
 		Commands: loop.Commands{Setup: p.config.SetupCmd, Lint: p.config.LintCmd, Verify: p.config.VerifyCmd},
 		Limits: loop.Limits{WriterTimeout: p.config.WriterTimeout, ReaderTimeout: p.config.ReaderTimeout,

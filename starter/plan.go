@@ -16,6 +16,7 @@ import (
 // planDocument is what plan --json prints.
 type planDocument struct {
 	Preset       string                 `json:"preset"`
+	RestOf       string                 `json:"rest_of_preset,omitempty"` // a named preset in whose place others sit
 	File         string                 `json:"definition_file,omitempty"`
 	Discipline   string                 `json:"discipline"`
 	Rules        string                 `json:"rules"`
@@ -33,6 +34,7 @@ type planDocument struct {
 	SelfReviewed bool                   `json:"self_reviewed"`
 	DryRun       bool                   `json:"dry_run"`
 	Notes        []string               `json:"notes"`
+	Missing      []string               `json:"missing_agents,omitempty"`
 	Definition   convergence.Definition `json:"definition"`
 }
 
@@ -89,14 +91,18 @@ func (p *plan) document() planDocument {
 	if verify == "" {
 		verify = "(none: recorded as not-run)"
 	}
+	rest := ""
+	if c.OwnSeats && c.PresetNamed {
+		rest = c.Preset
+	}
 	return planDocument{
-		Preset: c.Preset, File: p.flags.definition, Discipline: c.Discipline, Rules: p.machine.Rules().Name, Base: p.base.ID,
+		Preset: c.Named(), RestOf: rest, File: p.flags.definition, Discipline: c.Discipline, Rules: p.machine.Rules().Name, Base: p.base.ID,
 		PlanDigest: p.resolved.Digest, Package: p.resolved.Plan.Package, Lanes: p.resolved.Plan.ExecutionLanes,
 		Steps: p.steps(), Seats: p.machine.Seats(), Limits: definition.Data, Bounds: p.machine.Bounds(),
 		Commands: map[string]string{"verify": verify, "setup": c.SetupCmd, "lint": c.LintCmd},
 		Timeouts: map[string]string{"writer": c.WriterTimeout.String(), "others": c.ReaderTimeout.String(), "verify": c.VerifyTimeout.String(), "idle": c.IdleTimeout.String()},
 		Policy:   p.policyDocument(), SelfReviewed: p.selfReviewed, DryRun: p.flags.dryRun, Notes: append(append([]string{}, p.machine.Warnings()...), c.Warnings...),
-		Definition: definition,
+		Missing: p.missingAgents(), Definition: definition,
 	}
 }
 
@@ -141,7 +147,10 @@ func (p *plan) steps() []planStep {
 
 func (a *app) printPlan(d planDocument) error {
 	from := "preset " + d.Preset
-	if d.File != "" {
+	switch {
+	case d.Preset == "" && d.File == "":
+		from = "seats of your own" + ifElse(d.RestOf != "", ", the rest of preset "+d.RestOf, "")
+	case d.File != "":
 		from = fmt.Sprintf("definition %s (%s, version %d)", d.File, d.Definition.ID, d.Definition.DefinitionVersion)
 	}
 	a.print("%s, discipline %s, rules %s", from, d.Discipline, d.Rules)
@@ -172,6 +181,9 @@ func (a *app) printPlan(d planDocument) error {
 	}
 	for _, w := range d.Notes {
 		a.print("note: %s", w)
+	}
+	for _, w := range d.Missing {
+		a.print("warning: %s", w)
 	}
 	return nil
 }

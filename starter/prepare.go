@@ -175,19 +175,45 @@ func (p *plan) readConstraints(context.Context, *cobra.Command) error {
 	return nil
 }
 
-// checkBinaries makes sure that every agent of the run can be started here. On
-// a cluster the agents are the workers' business.
+// checkBinaries makes sure that every agent of the run can be started here.
 func (p *plan) checkBinaries() error {
-	target, err := targetOf(p.config)
-	if err != nil || p.flags.dryRun || !target.Local() {
-		return err
-	}
-	for _, name := range p.config.Adapters() {
+	names, err := p.agentsHere()
+	for _, name := range names {
 		if err := findBinary(name, p.agents); err != nil {
 			return err
 		}
 	}
-	return nil
+	return err
+}
+
+// agentsHere are the agents that this machine has to start. On a cluster they are the workers' business.
+func (p *plan) agentsHere() ([]string, error) {
+	target, err := targetOf(p.config)
+	if err != nil || p.flags.dryRun || !target.Local() {
+		return nil, err
+	}
+	return p.config.Adapters(), nil
+}
+
+// missingAgents says which agents a run of the plan would miss here: what cannot be seen in a plan is found out when it
+// is too late.
+func (p *plan) missingAgents() []string {
+	names, err := p.agentsHere()
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var missing []string
+	for _, name := range names {
+		if err := findBinary(name, p.agents); err != nil {
+			what := err.Error()
+			var f *fault
+			if errors.As(err, &f) {
+				what = f.what
+			}
+			missing = append(missing, oneLine(what)+": a run of this plan is refused here; `starter doctor` tells more")
+		}
+	}
+	return missing
 }
 
 func findBinary(name string, settings agent.Settings) error {
