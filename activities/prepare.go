@@ -133,7 +133,7 @@ func (a *Activities) resolveBase(ctx context.Context, req *loop.PrepareRequest, 
 // notWorthRepeating reports whether the source itself is the trouble.
 func notWorthRepeating(err error) bool {
 	for _, input := range []error{
-		gitrepo.ErrNotDirectory, gitrepo.ErrBareRepository, gitrepo.ErrCorruptRepository, gitrepo.ErrNoCommit,
+		gitrepo.ErrNotDirectory, gitrepo.ErrBareRepository, gitrepo.ErrCorruptRepository, gitrepo.ErrForeign, gitrepo.ErrNoCommit,
 		gitrepo.ErrUnresolved, gitrepo.ErrNoGit,
 	} {
 		if errors.Is(err, input) {

@@ -109,6 +109,7 @@ func sourceFault(err error) error {
 		{gitrepo.ErrNotDirectory, "name a directory with --workdir"},
 		{gitrepo.ErrBareRepository, "name a work tree with --workdir"},
 		{gitrepo.ErrCorruptRepository, "repair the repository (`git fsck` says what is broken) or clone it again"},
+		{gitrepo.ErrForeign, "if you trust it: `git config --global --add safe.directory DIR`, with the work tree's root"},
 		{gitrepo.ErrNoCommit, "make a first commit, for instance `git commit --allow-empty -m start`"},
 		{gitrepo.ErrUnresolved, "name a commit, branch or tag that exists with --base"},
 		{gitrepo.ErrNoRepository, "leave out --base, or make a repository with `git init`"},

@@ -16,6 +16,8 @@ var (
 	ErrBareRepository = errors.New("bare repository")
 	// ErrCorruptRepository: a .git is there but git cannot work with it.
 	ErrCorruptRepository = errors.New("corrupt repository")
+	// ErrForeign: the repository belongs to another user, and git's own configuration does not trust it.
+	ErrForeign = errors.New("another user's repository")
 	// ErrNoRepository: the call needs a git repository and the directory is none.
 	ErrNoRepository = errors.New("no git repository")
 	// ErrNoCommit: the repository has no commit yet.

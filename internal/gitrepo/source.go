@@ -32,7 +32,7 @@ type Source struct {
 }
 
 // OpenSource finds the repository that holds dir. A directory without one is a Source too (IsRepository is false).
-// Errors: ErrNotDirectory, ErrBareRepository, ErrCorruptRepository, ErrNoGit.
+// Errors: ErrNotDirectory, ErrBareRepository, ErrCorruptRepository, ErrForeign, ErrNoGit.
 func OpenSource(ctx context.Context, dir string) (*Source, error) {
 	place, err := discover(dir)
 	if err != nil {
@@ -41,6 +41,9 @@ func OpenSource(ctx context.Context, dir string) (*Source, error) {
 	s := &Source{root: place.root, gitDir: place.gitDir, commonDir: place.gitDir, format: "sha1"}
 	if !s.IsRepository() {
 		return s, nil
+	}
+	if err := s.refuseForeign(ctx, dir); err != nil {
+		return nil, err
 	}
 	facts, err := s.git(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir", "--show-object-format", "--is-shallow-repository")
 	if err != nil {
@@ -52,6 +55,31 @@ func OpenSource(ctx context.Context, dir string) (*Source, error) {
 	}
 	s.commonDir, s.format, s.shallow = lines[0], lines[1], lines[2] == "true"
 	return s, s.refuseBare(ctx)
+}
+
+// refuseForeign refuses a repository that lies around the work directory and belongs to somebody else than both us and
+// that directory. Whoever makes a folder above it a repository, in a place that all may write, would otherwise decide what
+// a run does: its conclave.yaml names commands. A checkout that is another user's as a whole, as in containers, is taken.
+func (s *Source) refuseForeign(ctx context.Context, dir string) error {
+	start, err := realDirectory(dir)
+	if err != nil {
+		return err
+	}
+	for _, place := range []string{s.root, s.gitDir} {
+		if !ownedByUs(place) && !sameOwner(place, start) {
+			return s.askGit(ctx)
+		}
+	}
+	return nil
+}
+
+// askGit refuses a repository unless git's own check, with the user's safe.directory, takes it.
+func (s *Source) askGit(ctx context.Context) error {
+	_, err := s.runner.run(ctx, call{user: true}, "-C", s.root, "rev-parse", "--git-dir")
+	if gitSays(err, "dubious ownership", "unsafe repository") {
+		return fmt.Errorf("%w: %s", ErrForeign, s.gitDir)
+	}
+	return nil // whatever else is wrong, the next call says better
 }
 
 // refuseBare finds the bare repository that a .git file or folder stands for: git sees no work tree there.

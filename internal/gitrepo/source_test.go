@@ -3,6 +3,7 @@ package gitrepo
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -243,6 +244,43 @@ func TestExcludesOutsideTheTree(t *testing.T) {
 	write(t, w, "y.bak", "x")
 	require.False(t, f.snapshot(t, w, f.base.ID).Changed)
 	require.Equal(t, "", userGit(t, w, "status", "--porcelain"), "the agent's git ignores the same")
+}
+
+// Somebody else's .git above a work directory, in a place that all may write, must not decide what a run does.
+func TestAnotherUsersRepositoryAroundOursIsRefused(t *testing.T) {
+	dir := userRepo(t, map[string]string{"a": "1", "conclave.yaml": "verify_cmd: evil\n"})
+	global := filepath.Join(t.TempDir(), "gitconfig")
+	t.Setenv("GIT_CONFIG_GLOBAL", global)
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	require.True(t, ownedByUs(dir))
+	source, err := OpenSource(t.Context(), dir)
+	require.NoError(t, err)
+
+	// git's own switch for its tests makes every owner another one.
+	git, err := exec.LookPath("git")
+	require.NoError(t, err)
+	source.runner.Binary = filepath.Join(t.TempDir(), "git")
+	require.NoError(t, os.WriteFile(source.runner.Binary, []byte("#!/bin/sh\nGIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec "+git+` "$@"`+"\n"), 0o755))
+	require.ErrorIs(t, source.askGit(t.Context()), ErrForeign)
+	require.NoError(t, os.WriteFile(global, []byte("[safe]\n\tdirectory = "+source.Root()+"\n"), 0o600))
+	require.NoError(t, source.askGit(t.Context()))
+
+	if os.Getuid() != 0 {
+		return // an owner is only given away by root
+	}
+	require.NoError(t, os.Remove(global))
+	require.NoError(t, os.Chown(filepath.Join(dir, ".git"), 65534, 65534))
+	require.NoError(t, os.Chown(dir, 65534, 65534))
+	mine, theirs := filepath.Join(dir, "mine"), filepath.Join(dir, "theirs")
+	require.NoError(t, os.Mkdir(mine, 0o755))
+	require.NoError(t, os.Mkdir(theirs, 0o755))
+	require.NoError(t, os.Chown(theirs, 65534, 65534))
+	_, err = OpenSource(t.Context(), mine)
+	require.ErrorIs(t, err, ErrForeign, "a folder of ours below a repository of theirs")
+	for _, whole := range []string{dir, theirs} {
+		_, err = OpenSource(t.Context(), whole)
+		require.NoError(t, err, "a checkout that is theirs as a whole")
+	}
 }
 
 // A repository can come with a .git of somebody else's making. What a run takes from it, agents read.
