@@ -109,7 +109,7 @@ func targetOf(c config.Config) (host.Target, error) {
 }
 
 func newEntry(p *plan, configFile string) runindex.Entry {
-	id := runindex.NewID(string(p.requirement))
+	id := runindex.NewID(withoutSecrets(string(p.requirement)))
 	if configFile != "" {
 		if abs, err := filepath.Abs(configFile); err == nil {
 			configFile = abs
@@ -222,7 +222,7 @@ func (c *carriage) startWorkflow(ctx context.Context, in loop.Input) error {
 		WorkflowIDReusePolicy:    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes:    workflows.StartAttributes(in, filepath.Base(c.entry.Source)),
 		StaticSummary:            cutBytes(c.entry.Title, summaryBytes),
-		StaticDetails:            cutBytes(strings.ToValidUTF8(string(requirement), "\uFFFD"), detailsBytes),
+		StaticDetails:            cutBytes(strings.ToValidUTF8(withoutSecrets(string(requirement)), "\uFFFD"), detailsBytes),
 	}
 	if c.entry.Local() {
 		o.TaskQueue, o.WorkflowTaskTimeout = workflows.RunQueue(c.entry.RunID), taskTimeout

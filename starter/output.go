@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"conclave/internal/report/text"
+	"conclave/internal/secret"
 	"conclave/internal/view"
 )
 
@@ -71,8 +72,13 @@ func (a *app) askTerminal(what string) {
 // printable makes a path or text of others fit for a line on the terminal.
 func printable(s string) string { return text.OneLine(s, 300) }
 
-// title is the first line of a requirement, for lists.
+// title is the first line of a requirement, for lists, records, the commit and the workflow's summary: without secrets.
 func title(requirement string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(requirement), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(withoutSecrets(requirement)), "\n")
 	return text.OneLine(first, 120)
+}
+
+// withoutSecrets is what may be shown of a user's words.
+func withoutSecrets(words string) string {
+	return secret.New(secret.KeyVariables(os.Environ(), nil)...).String(words)
 }

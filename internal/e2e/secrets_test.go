@@ -78,6 +78,25 @@ func TestASecretOfTheWritersIsFoundAndNeverShown(t *testing.T) {
 	}
 }
 
+// A person who writes a key into the requirement has it in the store, for the requirement is theirs, and nowhere else: not
+// in the prompt, the record, the list of runs, the commit, nor the server's database.
+func TestASecretOfTheRequirementIsNotShown(t *testing.T) {
+	t.Parallel()
+	key := token()
+	l := newLab(t, []step{
+		{Role: "implement", Write: map[string]string{"calc.go": mended}, Say: "Done."}, {Role: "review", Say: passes},
+	})
+	run := l.run(0, "Call it with "+key+" and add Sum")
+	require.Equal(t, "Call it with [redacted:github-token] and add Sum", run.Requirement)
+	require.Contains(t, l.git("log", "-1", "--format=%s", "conclave/"+run.RunID), "[redacted:github-token]")
+	for _, shows := range []done{l.starter("show", run.RunID, "--json"), l.starter("show", run.RunID), l.starter("runs"), l.starter("show", run.RunID, "--diff")} {
+		require.Equal(t, 0, shows.code, shows.String())
+		require.NotContains(t, strings.ToLower(shows.String()), strings.ToLower(key[4:]))
+	}
+	require.Len(t, shown(t, key[4:], l.bundle(run.RunID), l.state), 1, "the requirement in the store")
+	require.NotContains(t, run.RunID, strings.ToLower(key[4:12]))
+}
+
 func TestAReviewFindsASecretWithoutAModel(t *testing.T) {
 	t.Parallel()
 	key := token()
