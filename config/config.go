@@ -1,6 +1,10 @@
 package config
 
-import "time"
+import (
+	"time"
+
+	"conclave/internal/agent"
+)
 
 // Config is everything a command needs to know, complete and checked.
 type Config struct {
@@ -152,6 +156,8 @@ type Agent struct {
 	Env   []string
 	// Args are more arguments for the program, before ours.
 	Args []string
+	// Failures are patterns for what the program says when it fails, before ours.
+	Failures []agent.Failure
 	// Argv and Result (stdout or file) belong to the command adapter.
 	Argv   []string
 	Result string

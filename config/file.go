@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"conclave/internal/agent"
 )
 
 // File is a configuration file as it was read.
@@ -63,6 +65,13 @@ type agentEntry struct {
 	Argv     []string       `yaml:"argv"`
 	Result   string         `yaml:"result"`
 	Identity *identityEntry `yaml:"identity"`
+	Failures []failureEntry `yaml:"failures"`
+}
+
+// failureEntry is a pattern for what a program says when it fails.
+type failureEntry struct {
+	Class   string `yaml:"class"`
+	Pattern string `yaml:"pattern"`
 }
 
 type identityEntry struct {
@@ -73,7 +82,8 @@ type identityEntry struct {
 
 var (
 	seatFields     = []string{"adapter", "model", "lens", "skippable", "substitutions", "evidence_paths"}
-	agentFields    = []string{"adapter", "bin", "model", "env", "args", "argv", "result", "identity"}
+	agentFields    = []string{"adapter", "bin", "model", "env", "args", "argv", "result", "identity", "failures"}
+	failureFields  = []string{"class", "pattern"}
 	identityFields = []string{"provider", "model_family", "model"}
 )
 
@@ -306,6 +316,16 @@ func (r *reader) agent(name string, k, n *yaml.Node) {
 			r.fields(prefix+".identity", v, identityFields)
 		case "env":
 			entry.Env = r.environment(prefix+".env", v)
+		case "failures":
+			for i, item := range v.Content {
+				where := fmt.Sprintf("%s.failures[%d]", prefix, i)
+				if v.Kind != yaml.SequenceNode || !r.fields(where, item, failureFields) {
+					continue
+				}
+				if _, err := agent.NewFailure(entry.Failures[i].Class, entry.Failures[i].Pattern); err != nil {
+					r.fault(item, "write {class: transient|quota|permanent, pattern: a regular expression}; `starter adapters explain` shows what it makes of a failure", "%s: %v", where, err)
+				}
+			}
 		}
 	})
 	if entry.Result != "" && entry.Result != "stdout" && entry.Result != "file" {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"conclave/internal/agent"
 )
 
 // The default time limits of an agent turn.
@@ -163,6 +165,11 @@ func (l *loading) agent(a Agent, e agentEntry) Agent {
 	}
 	if e.Args != nil {
 		a.Args = e.Args
+	}
+	for _, f := range e.Failures {
+		if failure, err := agent.NewFailure(f.Class, f.Pattern); err == nil { // else the file's problem is listed
+			a.Failures = append(a.Failures, failure)
+		}
 	}
 	if id := e.Identity; id != nil {
 		a.Provider, a.ModelFamily, a.IdentityModel = cmp.Or(id.Provider, a.Provider), cmp.Or(id.ModelFamily, a.ModelFamily), cmp.Or(id.Model, a.IdentityModel)

@@ -14,7 +14,7 @@ func (h Host) AgentSettings(environ []string) agent.Settings {
 	s := agent.Settings{
 		Binaries: map[string]string{}, Commands: map[string]agent.CommandSettings{}, Environ: environ,
 		ExtraEnv: map[string]map[string]string{}, Identities: map[string]agent.Identity{},
-		ExtraArgs: map[string][]string{},
+		ExtraArgs: map[string][]string{}, Failures: map[string][]agent.Failure{},
 	}
 	for _, f := range h.Families {
 		s.Families = append(s.Families, f.Family)
@@ -32,6 +32,9 @@ func (h Host) AgentSettings(environ []string) agent.Settings {
 			s.Commands[name] = agent.CommandSettings{Argv: argv, ResultFile: a.Result == "file", Identity: id}
 		} else if a.Provider+a.ModelFamily+a.IdentityModel != "" {
 			s.Identities[name] = id
+		}
+		if len(a.Failures) > 0 {
+			s.Failures[name] = a.Failures
 		}
 		if len(a.Args) > 0 {
 			s.ExtraArgs[name] = a.Args

@@ -7,11 +7,12 @@ import (
 
 	"conclave/config"
 	"conclave/internal/agent"
+	"conclave/internal/record"
 )
 
 const mine = `
 agents:
-  codex: {bin: /usr/bin/codex, env: [KEY, MISSING, MODE=fast], args: [-c, model_provider=azure], identity: {provider: azure}}
+  codex: {bin: /usr/bin/codex, env: [KEY, MISSING, MODE=fast], args: [-c, model_provider=azure], identity: {provider: azure}, failures: [{class: quota, pattern: "credits .* used up"}]}
   mine:
     adapter: command
     argv: [tool, "{prompt}"]
@@ -31,6 +32,10 @@ func TestAgentSettings(t *testing.T) {
 		Identity: agent.Identity{Adapter: "mine", Provider: "acme", ModelFamily: "f", Model: "m1"}}, s.Commands["mine"])
 	require.Equal(t, environ, s.Environ)
 	require.Equal(t, map[string][]string{"codex": {"-c", "model_provider=azure"}}, s.ExtraArgs)
+
+	require.Len(t, s.Failures["codex"], 1)
+	require.Equal(t, record.ClassQuota, s.Failures["codex"][0].Class)
+	require.True(t, s.Failures["codex"][0].Pattern.MatchString("Credits are used up"))
 
 	identify, err := c.Identify(s)
 	require.NoError(t, err)

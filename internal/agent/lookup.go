@@ -27,6 +27,14 @@ func Names() []string {
 
 // Lookup finds an adapter, also one that the configuration adds (Commands). Its error names the nearest one.
 func (s Settings) Lookup(name string) (Adapter, error) {
+	a, err := s.lookup(name)
+	if failures := s.Failures[name]; err == nil && len(failures) > 0 {
+		a = classified{a, failures}
+	}
+	return a, err
+}
+
+func (s Settings) lookup(name string) (Adapter, error) {
 	c, configured := s.Commands[name]
 	for _, a := range builtIn {
 		if a.Name() == name && (name != CommandName || !configured) {

@@ -20,6 +20,8 @@ type Settings struct {
 	ExtraEnv map[string]map[string]string
 	// ExtraArgs are arguments by adapter (agents.<name>.args). They stand before ours, which thus win.
 	ExtraArgs map[string][]string
+	// Failures are the user's own patterns by adapter (agents.<name>.failures); they come before ours.
+	Failures map[string][]Failure
 	// Identities override parts of the adapters' identities; empty fields change nothing.
 	Identities map[string]Identity
 	// Families come before the built-in table of model names.

@@ -288,3 +288,30 @@ func TestAFindingOfTheFinalReviewIsConfirmedAndRepaired(t *testing.T) {
 	w.checkProjection()
 	w.checkReplay(in)
 }
+
+// Row 35: a writer that asks instead of working changes nothing. In a repair that is a stall, so a person is asked, and what
+// the person answers reaches the writer word for word.
+func TestAWriterThatAsksInARepairIsAnsweredByARuling(t *testing.T) {
+	in := fullInput(6, "", "codex", "gemini")
+	w := newFullWorld(t, in)
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome { return says(c, nil, problem("high", "off by one")) }
+	w.answers["repair"] = func(c loop.Call) loop.Outcome {
+		if c.Turn.Iteration == 2 {
+			out := repaired(c, "tree-1", "fixed")
+			out.Turn.Changed, out.Turn.Question = false, "Shall the bound be inclusive?"
+			return out
+		}
+		return repaired(c, "tree-2", "fixed")
+	}
+	require.Equal(t, loop.CallWait, w.run())
+	run := w.record()
+	require.Equal(t, record.NeedsRuling, run.Stop)
+	require.Equal(t, "F1", run.Questions[0].Subject)
+	require.Contains(t, strings.Join(run.Notes, "\n"), "Shall the bound be inclusive?")
+	require.Equal(t, 1, w.count("repair"), "nothing is paid for meanwhile")
+	w.progress.Signalled([]byte(`{"finding":"F1","decision":"fix","reason":"yes, inclusive","by":"ada"}`), w.now)
+	require.Equal(t, loop.CallFinish, w.run())
+	require.Equal(t, record.Converged, w.record().Stop, w.record().Message)
+	require.Contains(t, w.turn("repair", 2).Feedback.Findings[0].Note, "yes, inclusive")
+	w.checkReplay(in)
+}
