@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"conclave/internal/agent"
 	"conclave/internal/convergence"
 	"conclave/internal/loop"
 	"conclave/internal/record"
@@ -18,6 +19,7 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 		Class: t.outcome.Class, Code: t.outcome.Code, Message: t.bounded(t.outcome.Message), Session: t.outcome.Session,
 		RetryAfter: t.outcome.RetryAfter, Notes: t.outcome.Notes, Reported: reported(t.outcome), Usage: t.usage(), Sandbox: t.held.kind(),
 	}
+	result.Notes = append(result.Notes, t.remedy()...)
 	if t.held.note != "" {
 		result.Notes = append(result.Notes, t.bounded(t.held.note))
 	}
@@ -34,6 +36,19 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 		return result, err
 	}
 	return result, t.read(ctx, result)
+}
+
+// remedy is what a person can do about a failure of the engine that no repetition cures.
+func (t *turn) remedy() []string {
+	adapter, err := t.Agents.Lookup(t.req.Target.Adapter)
+	if err != nil || t.req.DryRun {
+		return nil
+	}
+	cure := agent.Remedy(adapter, target(t.req.Target), t.outcome)
+	if cure == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("step %s: %s: %s", t.req.Step, adapter.Name(), cure)}
 }
 
 // usage is what the turn consumed, with its cost: as the engine reported it, else by the prices of this worker.

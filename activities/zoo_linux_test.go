@@ -96,6 +96,16 @@ func TestTheZoo(t *testing.T) {
 	require.Empty(t, registered)
 }
 
+// What a login would cure is said where people look.
+func TestARefusedLoginNamesTheRemedy(t *testing.T) {
+	l := newLab(t).prepare(false)
+	change := l.wrote("01", draft).Snapshot
+	refused := `echo '{"type":"turn.failed","error":{"message":"unexpected status 401 Unauthorized"}}'; exit 1`
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview("02", refused, time.Minute, change))
+	require.Equal(t, record.ClassPermanent, out.Class, out.Message)
+	require.Contains(t, out.Notes, "step 02: codex: check the login: run codex login, or set CODEX_API_KEY (it does not read OPENAI_API_KEY)")
+}
+
 // processesBelow names the processes that work in a folder.
 func processesBelow(dir string) []string {
 	dir, _ = filepath.EvalSymlinks(dir)
