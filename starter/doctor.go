@@ -161,7 +161,7 @@ func checkBook(c config.Config) []check {
 	var checks []check
 	needed := c.Discipline == "full" && !c.TrustReviewers && !c.Advisory
 	for _, m := range missing {
-		checks = append(checks, check{Name: "calibration of " + m.seat, Needed: needed, Says: m.why + ": `starter calibrate` measures it"})
+		checks = append(checks, check{Name: "calibration of " + m.seat, Needed: needed, Says: m.why + ": `starter calibrate` measures it; --trust-reviewers or --advisory do without"})
 	}
 	book, err := p.book()
 	if err != nil {

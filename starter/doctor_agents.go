@@ -99,6 +99,25 @@ func install(facts agent.Facts) string {
 	return "install it with `" + facts.Install + "`"
 }
 
+// errNoVersion is an installed program that takes too long to tell its version.
+var errNoVersion = fmt.Errorf("it printed no version within %s", probeTime)
+
+// tooSlow is the end of a probe that was ended before the program was done.
+func tooSlow(cause, message string) error {
+	if cause == string(process.CauseTimeout) {
+		return errNoVersion
+	}
+	return fmt.Errorf("it ended early (%s): %s", cause, cmp.Or(message, "for no known reason"))
+}
+
+// cure is what to do about a program that cannot be run. To install one again that is only slow helps nobody.
+func cure(err error, facts agent.Facts) string {
+	if errors.Is(err, errNoVersion) {
+		return "try again when this machine is less busy"
+	}
+	return install(facts)
+}
+
 // program starts the program for its version, under a reviewer's conditions where a sandbox holds.
 func (e examiner) program(ctx context.Context, path string, adapter agent.Adapter, main, reader *check) {
 	facts := adapter.Facts()
@@ -116,7 +135,7 @@ func (e examiner) program(ctx context.Context, path string, adapter agent.Adapte
 	main.Agent.Version = version
 	switch {
 	case err != nil:
-		main.OK, main.Says = false, fmt.Sprintf("%s cannot be run: %v; %s", path, err, install(facts))
+		main.OK, main.Says = false, fmt.Sprintf("%s cannot be run: %v; %s", path, err, cure(err, facts))
 	case version == "":
 		main.OK, main.Needed, main.Says = false, false, path+" does not tell its version; it is used as it is"
 	case agent.Older(version, facts.MinimumVersion):
@@ -157,7 +176,7 @@ func (e examiner) version(ctx context.Context, path string, args []string) (stri
 	cmd.Env, cmd.Dir, cmd.WaitDelay = e.environ, dir, time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("it printed no version within %s", probeTime)
+		return "", errNoVersion
 	}
 	if err != nil && agent.ParseVersion(string(out)) == "" {
 		return "", fmt.Errorf("%w: %s", err, cutBytes(strings.TrimSpace(string(out)), 200))
@@ -227,7 +246,7 @@ func (e examiner) probe(ctx context.Context, support sandbox.Support, path strin
 	complaint, _ := os.ReadFile(stderr)
 	switch {
 	case end.Cause != process.CauseExited:
-		return string(printed), fmt.Errorf("it ended early (%s) %s", end.Cause, end.Message)
+		return string(printed), tooSlow(string(end.Cause), end.Message)
 	case end.ExitCode == 21 || end.ExitCode == 22:
 		return string(printed), errors.New("it could change the workspace")
 	case end.ExitCode != 0:

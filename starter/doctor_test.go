@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"conclave/internal/agent"
 	"conclave/internal/process"
 	"conclave/internal/sandbox"
 )
@@ -99,6 +102,25 @@ func TestDoctorTellsPathVersionAndLogin(t *testing.T) {
 	require.False(t, by["login of codex"].OK, "its file is not seen there")
 	require.Contains(t, by["login of codex"].Says, "CODEX_API_KEY")
 	require.NotContains(t, got.out, "also secret")
+}
+
+// A key that codex does not read is no login of it.
+func TestDoctorTakesNoKeyOfAnotherProgramForALogin(t *testing.T) {
+	c := newCLI(t)
+	c.withoutAgents()
+	c.agentNamed("codex", "CONCLAVE_CODEX_BIN", `echo "codex-cli 0.171.0"`)
+	t.Setenv("OPENAI_API_KEY", "secret")
+	by, _ := c.checks()
+	require.False(t, by["login of codex"].OK)
+	require.Contains(t, by["login of codex"].Says, "does not read OPENAI_API_KEY")
+}
+
+// To install a program again that is only slow would help nobody.
+func TestDoctorTellsSlowFromBroken(t *testing.T) {
+	require.ErrorIs(t, tooSlow("timeout", ""), errNoVersion)
+	require.Contains(t, cure(fmt.Errorf("probe: %w", errNoVersion), agent.Facts{Install: "npm install"}), "try again")
+	require.Contains(t, cure(errors.New("exit status 127"), agent.Facts{Install: "npm install"}), "npm install")
+	require.EqualError(t, tooSlow("lost", ""), "it ended early (lost): for no known reason")
 }
 
 func TestDoctorNamesProgramsThatAreOldOrBroken(t *testing.T) {

@@ -26,8 +26,8 @@ func (codex) Facts() Facts {
 			"--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--output-last-message", "--sandbox", "--disable",
 		},
 		State: []StatePath{{Variable: "CODEX_HOME", Home: ".codex", Login: "auth.json"}},
-		Keys:  []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN", "OPENAI_API_KEY"},
-		LogIn: "run codex login, or set CODEX_API_KEY",
+		Keys:  []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN"}, // exec sends no OPENAI_API_KEY (measured with 0.171.0)
+		LogIn: "run codex login, or set CODEX_API_KEY (it does not read OPENAI_API_KEY)",
 	}
 }
 
