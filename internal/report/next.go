@@ -81,11 +81,28 @@ func reviewAgain(r record.Run) []string {
 	if ownStart(r) {
 		base = branch + "~1"
 	}
-	command := "starter review --base " + base + " --head " + branch
-	if r.Preset != "" {
-		command += " --preset " + shellWord(r.Preset)
+	return []string{"go on with the review: starter review --base " + base + " --head " + branch + seatFlags(r)}
+}
+
+// seatFlags name the seats that were asked, by what was asked of them. The run's preset may not tell: flags and files
+// choose seats too, and a preset that a command names ranks above files.
+func seatFlags(r record.Run) string {
+	flags, seen := "", map[string]bool{}
+	for _, s := range r.Steps {
+		if s.Role != "reviewer" || s.Seat == "" || s.Adapter == "" || seen[s.Seat] {
+			continue
+		}
+		seen[s.Seat] = true
+		seat := s.Seat + "=" + s.Adapter
+		if asked := s.Identity.Requested; asked != nil && asked.Model != "" && asked.Model != "default" {
+			seat += ":" + asked.Model
+		}
+		if s.Lens != "" {
+			seat += "@" + s.Lens
+		}
+		flags += " --seat " + shellWord(seat)
 	}
-	return []string{"go on with the review: " + command}
+	return flags
 }
 
 func reviewCommand(r record.Run) string {
@@ -134,7 +151,7 @@ func short(commit string) string {
 
 // shellWord makes one shell word.
 func shellWord(word string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:+"
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:+="
 	if word != "" && strings.Trim(word, plain) == "" {
 		return word
 	}

@@ -75,7 +75,7 @@ func TestNextSteps(t *testing.T) {
 			r.Stop, r.Converged = record.StepFailed, false
 			r.Steps = append(r.Steps[:6:6], record.Step{ID: "07", Role: "reviewer", Seat: "codex", Status: record.Failed, Class: record.ClassPermanent})
 		}), []string{
-			"go on with the review: starter review --base 1234567890ab --head conclave/add-cache-k3f9q --preset dual-review",
+			"go on with the review: starter review --base 1234567890ab --head conclave/add-cache-k3f9q --seat codex=codex:gpt-5@correctness --seat claude=claude:gpt-5@correctness",
 			"review: git diff 1234567890ab conclave/add-cache-k3f9q", "details: starter show add-cache-k3f9q",
 			"merge anyway: git merge conclave/add-cache-k3f9q", "discard: git branch -D conclave/add-cache-k3f9q",
 		}},
