@@ -125,7 +125,8 @@ func TestSpentSaysWhatIsUnknown(t *testing.T) {
 	for want, b := range map[string]*record.Spending{
 		"": nil, "12 of 100 tokens": {MaxTokens: 100, Tokens: 12},
 		"12 of 200 tokens (5 assumed for turns that reported none), the budget was given once more 1 time": {MaxTokens: 100, Tokens: 12, AssumedTokens: 5, Extended: 1},
-		"$0.50 of $2.00, at most 1h0m0s": {MaxCostUSD: 2, CostUSD: 0.5, MaxDuration: "1h0m0s"},
+		"$0.5000 of $2.0000, at most 1h0m0s": {MaxCostUSD: 2, CostUSD: 0.5, MaxDuration: "1h0m0s"},
+		"$0.0075 of $0.0100":                 {MaxCostUSD: 0.01, CostUSD: 0.0075},
 	} {
 		require.Equal(t, want, Spent(b))
 	}

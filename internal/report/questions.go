@@ -123,7 +123,7 @@ func Spent(b *record.Spending) string {
 		parts = append(parts, tokens)
 	}
 	if b.MaxCostUSD > 0 {
-		cost := fmt.Sprintf("$%.2f of $%.2f", b.CostUSD, b.MaxCostUSD*float64(1+b.Extended))
+		cost := fmt.Sprintf("$%.4f of $%.4f", b.CostUSD, b.MaxCostUSD*float64(1+b.Extended))
 		if b.UnpricedTurns > 0 {
 			cost += fmt.Sprintf(" (without %s of unknown cost)", text.Count(b.UnpricedTurns, "turn"))
 		}
