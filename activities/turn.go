@@ -197,7 +197,8 @@ func (t *turn) call(ctx context.Context, inv agent.Invocation, parser agent.Pars
 	}
 	t.outcome = parser.Outcome(agent.ProcessEnd{
 		Code: end.ExitCode, Signal: end.Signal, Cause: string(end.Cause), Message: end.Message,
-		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: t.secrets.Redact(last), Limit: t.req.Timeout, SessionDir: inv.SessionDir,
+		Stderr: process.StderrTail(stderr, 16<<10), LastMessage: t.secrets.Redact(last), Limit: t.req.Timeout,
+		Dropped: end.DroppedLines, SessionDir: inv.SessionDir,
 	})
 	// What came in parts is looked at whole.
 	t.outcome.Final, t.outcome.Structured = t.secrets.Redact(t.outcome.Final), t.secrets.Redact(t.outcome.Structured)

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,7 @@ func TestATurnThatNeedsItsTimeKeepsWhatThereIs(t *testing.T) {
 	require.Equal(t, "TIMEOUT", out.Code)
 	require.Empty(t, out.Snapshot.Commit, "it is no part of the run")
 	ref := "refs/conclave/" + runID + "/01-partial"
-	require.Contains(t, strings.Join(out.Notes, "\n"), ref)
+	require.Contains(t, strings.Join(out.Notes, "\n"), fmt.Sprintf("git fetch %q %s", RepoDir(l.acts.StateDir, runID), ref))
 	commit, err := l.repo().Ref(context.Background(), ref)
 	require.NoError(t, err)
 	content, found, err := l.repo().File(context.Background(), commit, "calc.go")

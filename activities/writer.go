@@ -28,7 +28,7 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 		case err != nil: // the turn failed for a reason of its own, which must not be lost
 			result.Notes = append(result.Notes, t.bounded(fmt.Sprintf("step %s: what the writer left could not be kept: %v", t.req.Step, err)))
 		case snapshot.Changed:
-			result.Notes = append(result.Notes, fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref))
+			result.Notes = append(result.Notes, t.kept(ref))
 		}
 		return nil
 	}
@@ -51,6 +51,15 @@ func (t *turn) concludeWriter(ctx context.Context, result *loop.TurnResult) erro
 		}
 	}
 	return t.markWriting(t.req.RunID, t.space, snapshot.Commit, false)
+}
+
+// kept says where the tree of a writer is that did not end well, and how a person gets at it.
+func (t *turn) kept(ref string) string {
+	note := fmt.Sprintf("step %s: what the writer left is kept as %s in the run's repository", t.req.Step, ref)
+	if t.req.Shared {
+		return note + " on the worker"
+	}
+	return fmt.Sprintf("%s: git fetch %q %s", note, RepoDir(t.StateDir, t.req.RunID), ref)
 }
 
 // notTaken says what of the workspace is not in the snapshot.

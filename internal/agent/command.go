@@ -94,7 +94,7 @@ func (p *commandParser) Outcome(end ProcessEnd) Outcome {
 		f.apply(&o)
 	case end.Code != 0:
 		died(end, networkSignatures, time.Now()).apply(&o)
-	case p.tooLarge:
+	case p.tooLarge || !p.inFile && end.Dropped > 0:
 		failure{class: record.ClassMalformed, text: fmt.Sprintf("the final message is longer than %d bytes", commandMost)}.apply(&o)
 		o.Code = convergence.FailResultTooLarge
 	case len(bytes.TrimSpace(o.Final)) == 0:

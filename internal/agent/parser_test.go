@@ -110,6 +110,15 @@ func TestEmptyAnswersAreMalformed(t *testing.T) {
 	}
 }
 
+// A line that was too long to be read is no empty answer.
+func TestACommandsLineThatWasDroppedIsTooLong(t *testing.T) {
+	o := (&commandParser{}).Outcome(ProcessEnd{Cause: "exited", Dropped: 1})
+	require.Equal(t, malformed, o.Class)
+	require.Contains(t, o.Message, "longer than")
+	o = (&commandParser{inFile: true}).Outcome(ProcessEnd{Cause: "exited", Dropped: 1, LastMessage: []byte("fine")})
+	require.Equal(t, ok, o.Class, "what it chatters does not count")
+}
+
 func TestCodexPrefersTheFileToTheStream(t *testing.T) {
 	stream := []byte(`{"type":"item.completed","item":{"type":"agent_message","text":"from the stream"}}` + "\n" + `{"type":"turn.completed"}`)
 	for file, want := range map[string]string{"from the file": "from the file", "": "from the stream", " \n": "from the stream"} {

@@ -97,6 +97,7 @@ type ProcessEnd struct {
 	Stderr      string // its tail
 	LastMessage []byte // content of Invocation.LastMessageFile
 	Limit       time.Duration
+	Dropped     int    // lines that were too long to be read
 	SessionDir  string // Invocation.SessionDir; "" leaves session files alone
 }
 
