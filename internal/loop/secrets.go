@@ -41,6 +41,9 @@ func (p *Progress) secretsOf(scan *Scan, step string) {
 		return
 	}
 	p.Secret = scan.Found
+	if scan.Found != nil {
+		p.noteOnce("what is no secret, or may stay: list its path under `review.allow_secrets` in the configuration, and start a new run (docs/secrets.md)")
+	}
 	there := map[int]bool{} // findings that the change still has; equal ones are told apart by their number
 	for _, s := range scan.Secrets {
 		there[p.raiseSecret(s, step, there)] = true

@@ -62,6 +62,7 @@ func TestASecretGoesToRepairWithoutAReview(t *testing.T) {
 	}, w.calls)
 	require.Equal(t, artifact.Of([]byte("take it out")), w.turns[1].Feedback.Failure, "the repair reads our words")
 	require.Equal(t, "fail", run.Steps[1].Verdict)
+	require.Contains(t, strings.Join(run.Notes, "\n"), "review.allow_secrets", "a rule may be wrong, and a person has to know what to do then")
 	require.Contains(t, run.Steps[1].Message, "brings in a secret")
 	require.Len(t, run.Findings, 2)
 	for _, f := range run.Findings {
