@@ -176,7 +176,7 @@ func (c *carriage) ruled(ctx context.Context, answer loop.RulingAnswer, asJSON b
 		return nil
 	}
 	if answer.Status == loop.RulingRefused {
-		remedy := ""
+		remedy := "`starter show " + c.entry.RunID + "` shows what is asked"
 		if len(answer.Open) > 0 {
 			remedy = "it asks for a ruling on " + shortList(answer.Open)
 		}

@@ -26,8 +26,10 @@ func (e *NotFoundError) Error() string {
 	switch {
 	case len(e.Fits) > 0:
 		return fmt.Sprintf("%q names several runs: %s", e.Name, some(e.Fits))
-	case e.Name == Last || e.Name == "":
+	case e.Name == Last || e.Name == "" && len(e.Have) == 0:
 		return "there is no run yet"
+	case e.Name == "":
+		return "the run's name is empty"
 	}
 	return fmt.Sprintf("no run is named %q", e.Name)
 }

@@ -66,6 +66,8 @@ func TestFind(t *testing.T) {
 		require.Equal(t, want, got.RunID)
 		require.Equal(t, "/b/"+want, got.Bundle)
 	}
+	_, err = runindex.Find(all, "", "/src")
+	require.ErrorContains(t, err, "name is empty")
 	for name, fits := range map[string]int{"add": 3, "aaa": 2, "zzz": 0, "": 0} {
 		_, err := runindex.Find(all, name, "/src")
 		var missing *runindex.NotFoundError
