@@ -30,7 +30,7 @@ func (l *lab) configure(all ...engine) string {
 	for _, e := range all {
 		agents[e.name] = map[string]any{
 			"adapter":  "command",
-			"argv":     []string{filepath.Join(bin, "scriptagent"), "--as", e.name, "--script", l.script, "--ledger", l.ledger, "--"},
+			"argv":     l.user.Argv(e.name, "--ledger", l.ledger),
 			"identity": map[string]string{"provider": e.provider, "model_family": e.family, "model": "m1"},
 		}
 	}

@@ -19,56 +19,36 @@ import (
 	"conclave/internal/convergence"
 	"conclave/internal/loop"
 	runrecord "conclave/internal/record"
+	"conclave/internal/scripted"
 )
 
 // lab is one user's machine: a repository, a state folder, agents with a script.
 type lab struct {
 	t      *testing.T
+	user   *scripted.User
 	dir    string
 	repo   string
 	state  string
 	ledger string
-	script string
 	env    []string
 }
 
-// newLab makes a repository with one commit, and wrappers that play the script
-// as claude and codex.
+// newLab makes a repository with one commit, and agents that play the script as claude and codex.
 func newLab(t *testing.T, script []step) *lab {
 	t.Helper()
-	dir := t.TempDir()
-	l := &lab{
-		t: t, dir: dir, repo: filepath.Join(dir, "repo"), state: filepath.Join(dir, "state"),
-		ledger: filepath.Join(dir, "ledger.jsonl"), script: filepath.Join(dir, "script.json"),
-	}
-	l.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "TMPDIR=" + mkdir(t, filepath.Join(dir, "tmp")),
-		"CONCLAVE_STATE_DIR=" + l.state, "LANG=C.UTF-8",
-		"CONCLAVE_SANDBOX=off", // scripted agents write their ledger beside the repository; sandbox_test.go puts it on
-		"GOCACHE=" + filepath.Join(dir, "gocache"), "GOFLAGS=-mod=mod",
-	}
-	mkdir(t, filepath.Join(dir, "home"))
-	for _, cli := range []string{"claude", "codex"} {
-		wrapper := filepath.Join(dir, "scripted-"+cli)
-		text := fmt.Sprintf("#!/bin/sh\nexec %q --as %s --script %q --ledger %q -- \"$@\"\n", filepath.Join(bin, "scriptagent"), cli, l.script, l.ledger)
-		require.NoError(t, os.WriteFile(wrapper, []byte(text), 0o755))
-		l.env = append(l.env, "CONCLAVE_"+strings.ToUpper(cli)+"_BIN="+wrapper)
-	}
+	u, err := scripted.New(t.TempDir(), bin)
+	require.NoError(t, err)
+	l := &lab{t: t, user: u, dir: u.Dir, repo: u.Repo, state: u.State, ledger: u.Ledger}
+	l.env = append(u.Env, "GOCACHE="+filepath.Join(u.Dir, "gocache"), "GOFLAGS=-mod=mod")
 	l.play(script)
-	mkdir(t, l.repo)
-	l.git("init", "-q", "-b", "main")
-	l.write("calc.go", "package calc\n")
-	l.git("add", ".")
-	l.git("commit", "-qm", "start")
 	t.Cleanup(l.stopServer)
 	return l
 }
 
 // play replaces the script.
 func (l *lab) play(script []step) {
-	raw, err := json.Marshal(script)
-	require.NoError(l.t, err)
-	require.NoError(l.t, os.WriteFile(l.script, raw, 0o600))
+	l.t.Helper()
+	require.NoError(l.t, l.user.Play(script))
 }
 
 func mkdir(t *testing.T, dir string) string {
@@ -85,13 +65,9 @@ func (l *lab) write(path, text string) {
 // git runs git in the repository, as its user.
 func (l *lab) git(args ...string) string {
 	l.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = l.repo
-	cmd.Env = append(os.Environ(), "GIT_AUTHOR_NAME=user", "GIT_AUTHOR_EMAIL=user@localhost",
-		"GIT_COMMITTER_NAME=user", "GIT_COMMITTER_EMAIL=user@localhost", "GIT_CONFIG_GLOBAL=/dev/null")
-	out, err := cmd.CombinedOutput()
-	require.NoError(l.t, err, string(out))
-	return string(out)
+	out, err := l.user.Git(args...)
+	require.NoError(l.t, err)
+	return out
 }
 
 // done is how a command ended.

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,10 +24,7 @@ func containedLab(t *testing.T, script []step) *lab {
 	}
 	l := newLab(t, script)
 	l.env = append(l.env, "CONCLAVE_SANDBOX=required")
-	for _, cli := range []string{"claude", "codex"} {
-		text := fmt.Sprintf("#!/bin/sh\nexec %q --as %s --script %q -- \"$@\"\n", filepath.Join(bin, "scriptagent"), cli, l.script)
-		require.NoError(t, os.WriteFile(filepath.Join(l.dir, "scripted-"+cli), []byte(text), 0o755))
-	}
+	require.NoError(t, l.user.Install())
 	return l
 }
 

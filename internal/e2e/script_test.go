@@ -1,35 +1,11 @@
 package e2e
 
+import "conclave/internal/scripted"
+
 // object is any JSON object.
 type object = map[string]any
 
-// step is one entry of a scriptagent script; tools/scriptagent/script.go says what the fields mean.
-type step struct {
-	As       string            `json:"as,omitempty"`
-	Role     string            `json:"role,omitempty"`
-	Round    string            `json:"round,omitempty"`
-	Seat     string            `json:"seat,omitempty"`
-	Lens     string            `json:"lens,omitempty"`
-	Finding  string            `json:"finding,omitempty"`
-	Contains string            `json:"contains,omitempty"`
-	Times    int               `json:"times,omitempty"`
-	Write    map[string]string `json:"write,omitempty"`
-	Delete   []string          `json:"delete,omitempty"`
-	Shell    string            `json:"shell,omitempty"`
-	Say      string            `json:"say,omitempty"`
-	Review   object            `json:"review,omitzero"`
-	Recheck  map[string]string `json:"recheck,omitzero"`
-	Confirm  *bool             `json:"confirm,omitempty"`
-	Rulings  map[string]string `json:"arbitrate,omitzero"`
-	Fix      object            `json:"fix,omitzero"`
-	Reason   string            `json:"reason,omitempty"`
-	Model    string            `json:"model,omitempty"`
-	Stderr   string            `json:"stderr,omitempty"`
-	Exit     int               `json:"exit,omitempty"`
-	Silent   bool              `json:"silent,omitempty"`
-	SleepMS  int               `json:"sleep_ms,omitempty"`
-	Hang     bool              `json:"hang,omitempty"`
-}
+type step = scripted.Step
 
 const (
 	flawed   = "package calc\n\n// Sum adds the first n numbers.\nfunc Sum(n int) int {\n\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts += i\n\t}\n\treturn s\n}\n"

@@ -58,7 +58,7 @@ func manyRuns(s settings) ([]row, error) {
 		return nil, err
 	}
 	draft.SleepMS = int((startWithin + 30*time.Second).Milliseconds())
-	if err := l.play([]step{draft}); err != nil {
+	if err := l.Play([]step{draft}); err != nil {
 		return nil, err
 	}
 	stopSource, err := l.startRuns(c, model)
@@ -79,8 +79,8 @@ func manyRuns(s settings) ([]row, error) {
 
 // cluster starts a server that belongs to nobody's state folder.
 func (l *lab) cluster() (string, func(), error) {
-	ready := filepath.Join(l.dir, "ready.json")
-	args := []string{"server", "start-dev", "--headless", "--port", "0", "--db-filename", filepath.Join(l.dir, "cluster.db"), "--ready-file", ready}
+	ready := filepath.Join(l.Dir, "ready.json")
+	args := []string{"server", "start-dev", "--headless", "--port", "0", "--db-filename", filepath.Join(l.Dir, "cluster.db"), "--ready-file", ready}
 	for name, kind := range workflows.SearchAttributes() {
 		args = append(args, "--search-attribute", name+"="+kind)
 	}
@@ -102,7 +102,7 @@ func (l *lab) cluster() (string, func(), error) {
 	}
 }
 
-func (l *lab) sharedStore() string { return filepath.Join(l.dir, "shared-store") }
+func (l *lab) sharedStore() string { return filepath.Join(l.Dir, "shared-store") }
 
 func (l *lab) worker(address string) (pid int, end func(), err error) {
 	end, pid, err = l.background("worker", "--address", address, "--store", l.sharedStore(), "--slots", strconv.Itoa(inFlight), "--stop-timeout", "12s")
@@ -113,8 +113,8 @@ func (l *lab) worker(address string) (pid int, end func(), err error) {
 // background runs a program of ours until end is called.
 func (l *lab) background(program string, args ...string) (end func(), pid int, err error) {
 	cmd := exec.Command(filepath.Join(l.bin, program), args...)
-	cmd.Dir = l.dir
-	cmd.Env = append(slices.Clip(l.env), "CONCLAVE_STATE_DIR="+filepath.Join(l.dir, program+"-state"))
+	cmd.Dir = l.Dir
+	cmd.Env = append(slices.Clip(l.Env), "CONCLAVE_STATE_DIR="+filepath.Join(l.Dir, program+"-state"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -151,7 +151,7 @@ func (l *lab) startRuns(c client.Client, in loop.Input) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	acts, err := activities.New(activities.Options{Store: folder, StateDir: l.state, Agents: agent.Settings{}, Environ: l.env, Sandbox: activities.SandboxOff, Client: c})
+	acts, err := activities.New(activities.Options{Store: folder, StateDir: l.State, Agents: agent.Settings{}, Environ: l.Env, Sandbox: activities.SandboxOff, Client: c})
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (l *lab) startRuns(c client.Client, in loop.Input) (func(), error) {
 func (l *lab) awaitAgents(worker int) ([]float64, error) {
 	deadline := time.Now().Add(startWithin)
 	for {
-		raw, _ := os.ReadFile(l.ledger)
+		raw, _ := os.ReadFile(l.Ledger)
 		started := strings.Count(string(raw), `"what":"start"`)
 		if started >= inFlight+2 { // two of the model run
 			break

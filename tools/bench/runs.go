@@ -21,7 +21,7 @@ func dryRuns(s settings) ([]row, error) {
 	}
 	cold, err := repeat(5, func(int) (time.Duration, error) {
 		l.stopServer()
-		if err := os.RemoveAll(l.state); err != nil {
+		if err := os.RemoveAll(l.State); err != nil {
 			return 0, err
 		}
 		return dry()

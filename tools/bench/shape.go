@@ -32,7 +32,7 @@ func sameShape(s settings) ([]row, error) {
 	defer l.close()
 	// A client of its own: the server ends when it has none.
 	server, err := localserver.Ensure(context.Background(), localserver.Options{
-		StateDir: l.state, Binary: filepath.Join(l.bin, "devserver"), SearchAttributes: workflows.SearchAttributes(),
+		StateDir: l.State, Binary: filepath.Join(l.bin, "devserver"), SearchAttributes: workflows.SearchAttributes(),
 	})
 	if err != nil {
 		return nil, err
