@@ -125,7 +125,7 @@ type material struct {
 // reads reports whether the turn is about a diff.
 func (t *turn) reads() bool {
 	switch t.req.Turn {
-	case turnReview, turnRecheck, turnConfirm, turnArbitrate:
+	case record.TurnReview, record.TurnRecheck, record.TurnConfirm, record.TurnArbitrate:
 		return true
 	default:
 		return false
@@ -135,7 +135,7 @@ func (t *turn) reads() bool {
 // since is the commit that the turn's diff starts from: a recheck reads what came after the tree that the seat judged
 // last, everybody else the whole change, and so does a recheck after which nothing came.
 func (t *turn) since() string {
-	if t.req.Turn == turnRecheck && t.req.Since.Commit != "" && t.req.Since.Tree != t.req.From.Tree {
+	if t.req.Turn == record.TurnRecheck && t.req.Since.Commit != "" && t.req.Since.Tree != t.req.From.Tree {
 		return t.req.Since.Commit
 	}
 	return t.req.Base.Commit

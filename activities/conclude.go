@@ -68,11 +68,11 @@ func (t *turn) read(ctx context.Context, result *loop.TurnResult) error {
 		return nil
 	}
 	switch t.req.Turn {
-	case turnReview, turnRecheck:
+	case record.TurnReview, record.TurnRecheck:
 		return t.readReview(ctx, result)
-	case turnConfirm:
+	case record.TurnConfirm:
 		return t.readConfirm(result)
-	case turnArbitrate:
+	case record.TurnArbitrate:
 		return t.readArbitration(result)
 	}
 	if len(bytes.TrimSpace(t.outcome.Final)) == 0 {

@@ -11,18 +11,8 @@ import (
 	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/prompt"
+	"conclave/internal/record"
 	"conclave/internal/review"
-)
-
-// The turns of a run, which are also the roles of prompts.
-const (
-	turnDesign    = "design"
-	turnImplement = "implement"
-	turnRepair    = "repair"
-	turnReview    = "review"
-	turnRecheck   = "recheck"
-	turnConfirm   = "confirm"
-	turnArbitrate = "arbitrate"
 )
 
 // scopeFinal is the scope of the one review at the end of a run.
@@ -49,19 +39,19 @@ func (t *turn) render(ctx context.Context, m material) ([]byte, error) {
 		return nil, err
 	}
 	switch t.req.Turn {
-	case turnDesign:
+	case record.TurnDesign:
 		return prompt.RenderDesign(prompt.Design{Header: s.header, Requirement: s.requirement, Constraints: s.constraints, Overrides: s.overrides})
-	case turnImplement:
+	case record.TurnImplement:
 		return prompt.RenderImplement(t.implement(s))
-	case turnRepair:
+	case record.TurnRepair:
 		return s.repair(t.implement(s))
-	case turnReview:
+	case record.TurnReview:
 		return s.review()
-	case turnRecheck:
+	case record.TurnRecheck:
 		return s.recheck()
-	case turnConfirm:
+	case record.TurnConfirm:
 		return s.confirm()
-	case turnArbitrate:
+	case record.TurnArbitrate:
 		return s.arbitrate()
 	default:
 		return nil, fmt.Errorf("no prompt for a %s turn", t.req.Turn)
@@ -74,7 +64,7 @@ func (t *turn) sheet(ctx context.Context, m material) (*sheet, error) {
 		Role: t.req.Turn, Run: t.req.RunID, Round: t.req.Iteration - 1, Seat: t.req.Seat, Lens: t.req.Lens,
 		Evidence: t.req.Evidence, Findings: t.req.Findings,
 	}
-	if t.req.Turn == turnDesign {
+	if t.req.Turn == record.TurnDesign {
 		s.header.Round = 0
 	}
 	s.requirement = string(s.get(t.req.Requirement))

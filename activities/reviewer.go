@@ -29,7 +29,7 @@ func (t *turn) readReview(ctx context.Context, result *loop.TurnResult) error {
 		RequireFindings: t.req.RequireFindings, MaxHigh: t.mostHigh(), Recheck: t.req.Findings,
 	}
 	var answer review.Answer
-	if t.req.Turn == turnRecheck {
+	if t.req.Turn == record.TurnRecheck {
 		answer = review.ParseRecheck(t.outcome.Final, t.outcome.Structured, asked)
 	} else {
 		answer = review.ParseReview(t.outcome.Final, t.outcome.Structured, asked)
@@ -93,7 +93,7 @@ func (t *turn) takeFindings(ctx context.Context, result *loop.TurnResult, answer
 
 // fixRegions are the places of the fix diff for a recheck, nil for any other turn.
 func (t *turn) fixRegions(ctx context.Context) (*guard.Regions, error) {
-	if t.req.Turn != turnRecheck {
+	if t.req.Turn != record.TurnRecheck {
 		return nil, nil
 	}
 	regions := guard.NewRegions()

@@ -27,7 +27,7 @@ func (a *Activities) sessionFile(runID string) string {
 // the workspace that it was held in. A workspace that was rebuilt lost what the session remembers of it.
 func (t *turn) resume() {
 	asked := t.req.Resume
-	if asked == nil || !t.req.Writing || t.req.Turn != turnRepair {
+	if asked == nil || !t.req.Writing || t.req.Turn != record.TurnRepair {
 		return
 	}
 	var held heldSession

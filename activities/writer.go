@@ -120,7 +120,7 @@ const fixReportFile = "fix-report.json"
 // readFixReport takes in what the writer says about each finding of a repair. A report that is missing or short is no
 // failure: the run asks for it. Its command is kept as words, and nothing here executes it.
 func (t *turn) readFixReport(ctx context.Context, result *loop.TurnResult) error {
-	if t.req.Turn != turnRepair || len(t.req.Feedback.Findings) == 0 {
+	if t.req.Turn != record.TurnRepair || len(t.req.Feedback.Findings) == 0 {
 		return nil
 	}
 	if len(t.outcome.Final) > longestAnswer {

@@ -97,7 +97,7 @@ func (a *app) apply(ctx context.Context, index runindex.Index, entry runindex.En
 
 func mayApply(run record.Run, force bool) error {
 	switch {
-	case run.Kind == "review":
+	case run.Kind == record.KindReview:
 		return usage("merge or apply "+short(run.Head)+" itself", "run %s is a review: it changed nothing that could be applied", run.RunID)
 	case run.Stop == record.Converged || run.Stop == record.Ruled || force:
 		return nil
@@ -112,7 +112,7 @@ func mayApply(run record.Run, force bool) error {
 func finalTree(run record.Run) string {
 	tree := ""
 	for _, s := range run.Steps {
-		if s.Role == "implementer" && s.Status == record.OK && s.Tree != "" {
+		if s.Role == record.RoleImplementer && s.Status == record.OK && s.Tree != "" {
 			tree = s.Tree
 		}
 	}

@@ -144,7 +144,7 @@ func (c *carriage) discard(digest string) {
 func takeIn(answer *calibration.Answer, run record.Run) {
 	answer.Failed, answer.Lost = "the review ended without its turn: "+cmp.Or(run.Message, string(run.Stop)), true
 	for _, s := range run.Steps { // the last attempt counts
-		if s.Role != "reviewer" {
+		if s.Role != record.RoleReviewer {
 			continue
 		}
 		answer.Failed, answer.Lost = "", unasked[s.Class]

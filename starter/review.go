@@ -143,7 +143,7 @@ func (a *app) noReviewDocument(err error, f reviewFlags) {
 // emptyReview is the record of a review of which nothing is known.
 func emptyReview() record.Run {
 	return record.Run{
-		Schema: record.Schema, Kind: "review", Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
+		Schema: record.Schema, Kind: record.KindReview, Steps: []record.Step{}, Findings: []record.Finding{}, Rulings: []record.Ruling{},
 		Refused: []record.RefusedRuling{}, Changed: []record.Change{},
 	}
 }

@@ -143,7 +143,7 @@ func runRows(lines []runLine, now time.Time) [][]string {
 // stateWords says of a review what its outcome says: it cannot converge, and has no iterations to run out of.
 func stateWords(l runLine) string {
 	switch {
-	case l.Kind != "review":
+	case l.Kind != record.KindReview:
 	case l.Stop == record.Converged && l.Converged:
 		return "clean"
 	case l.Stop == record.MaxIters:

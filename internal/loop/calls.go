@@ -14,10 +14,10 @@ import (
 // designCall asks for the design contract, once, before the machine starts.
 func (p *Progress) designCall(now time.Time) Call {
 	call := Call{Kind: CallTurn}
-	step := p.newStep(&call, record.Step{Role: "designer", Turn: "design", Iteration: 1, Adapter: p.in.Designer.Adapter}, now)
+	step := p.newStep(&call, record.Step{Role: record.RoleDesigner, Turn: record.TurnDesign, Iteration: 1, Adapter: p.in.Designer.Adapter}, now)
 	step.Identity.Requested = p.in.Designer
 	call.Turn = p.turn(call, *p.in.Designer, now)
-	call.Turn.Turn = "design"
+	call.Turn.Turn = record.TurnDesign
 	call.Turn.Timeout = p.in.Limits.ReaderTimeout
 	call.Summary = summary(call.Turn)
 	return call
@@ -29,21 +29,21 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 	if escalation := p.machine.Definition().Data.Escalation; input.Escalated && escalation != nil {
 		target = engine(*escalation)
 	}
-	turn := "implement"
+	turn := record.TurnImplement
 	p.Run.Iteration = int(p.State.Restarts) + 1
 	if p.machine.Role(call.NodeID) == convergence.RoleRepair {
-		turn = "repair"
+		turn = record.TurnRepair
 		p.Run.Iteration++
 	}
 	call.Kind = CallTurn
-	step := p.newStep(call, record.Step{Role: "implementer", Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter}, now)
+	step := p.newStep(call, record.Step{Role: record.RoleImplementer, Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter}, now)
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
 	request.Turn, request.Writing, request.Timeout = turn, true, p.in.Limits.WriterTimeout
 	request.Protected, request.Generated = p.in.Policy.Protected, p.in.Policy.Generated
 	request.AllowSecrets = p.in.Policy.AllowSecrets
 	request.KeepProtected = p.in.Policy.Ask && !p.in.Policy.AllowProtected
-	if turn == "repair" {
+	if turn == record.TurnRepair {
 		request.Feedback = p.feedback(input)
 		request.Escalated, request.ReportOnly = input.Escalated, input.Reask
 	}
@@ -55,16 +55,16 @@ func (p *Progress) writerCall(call *Call, command convergence.Command, now time.
 func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Time) {
 	input := decode[convergence.DispatchInput](command.Input)
 	target, seat := p.requested(call.NodeID), call.NodeID
-	turn, voting, lens := "review", p.machine.Voting(seat), p.in.Lenses[call.NodeID]
+	turn, voting, lens := record.TurnReview, p.machine.Voting(seat), p.in.Lenses[call.NodeID]
 	switch input.Scope {
 	case convergence.ScopeFinal:
 		seat, lens = finalSeat, "" // it borrows the engine and looks for everything
 	case convergence.ScopeFix:
-		turn = "recheck"
+		turn = record.TurnRecheck
 	}
 	call.Kind = CallTurn
 	step := p.newStep(call, record.Step{
-		Role: "reviewer", Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter,
+		Role: record.RoleReviewer, Turn: turn, Iteration: p.Run.Iteration, Adapter: target.Adapter,
 		Seat: seat, Lens: lens, Voting: &voting,
 	}, now)
 	step.Identity.Requested = &target
@@ -91,9 +91,9 @@ const finalSeat = "final"
 // questionCall asks an engine about findings: to confirm one, or to rule.
 func (p *Progress) questionCall(call *Call, command convergence.Command, now time.Time) {
 	input := decode[convergence.TurnInput](command.Input)
-	role, turn := "confirmer", "confirm"
+	role, turn := record.RoleConfirmer, record.TurnConfirm
 	if command.Kind == convergence.KindArbitrate {
-		role, turn = "arbiter", "arbitrate"
+		role, turn = record.RoleArbiter, record.TurnArbitrate
 	}
 	target := p.requested(call.NodeID)
 	call.Kind = CallTurn
@@ -134,7 +134,7 @@ func decode[T any](raw json.RawMessage) T {
 // verifyCall asks for the verifier.
 func (p *Progress) verifyCall(call *Call, now time.Time) {
 	call.Kind = CallVerify
-	p.newStep(call, record.Step{Role: "verifier", Turn: "verify", Iteration: p.Run.Iteration}, now)
+	p.newStep(call, record.Step{Role: record.RoleVerifier, Turn: record.TurnVerify, Iteration: p.Run.Iteration}, now)
 	call.Verify = &VerifyRequest{
 		Workspace: p.workspace(), Step: call.Step, Command: p.in.Commands.Verify, Lint: p.in.Commands.Lint,
 		Timeout: p.in.Limits.VerifyTimeout, Globs: p.machine.EvidenceGlobs(), At: now, Secrets: p.Secret,

@@ -139,7 +139,7 @@ func Reusable(run record.Run) bool {
 	default:
 		return false
 	}
-	if run.Kind != "review" || run.DryRun {
+	if run.Kind != record.KindReview || run.DryRun {
 		return false
 	}
 	asked, missing := 0, map[string]bool{}
@@ -149,10 +149,10 @@ func Reusable(run record.Run) bool {
 		}
 		who, valid := s.Seat, s.Status == record.OK
 		switch s.Role {
-		case "reviewer":
+		case record.RoleReviewer:
 			asked++
 			valid = valid && s.Verdict != ""
-		case "confirmer": // one that failed left its finding confirmed, which it may not be
+		case record.RoleConfirmer: // one that failed left its finding confirmed, which it may not be
 			who = path.Dir(s.Position)
 		default:
 			continue

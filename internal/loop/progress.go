@@ -176,9 +176,9 @@ func newRecord(in Input, machine *convergence.Machine, workflowID string, starte
 // kindOf is record.Run's Kind.
 func kindOf(in Input) string {
 	if in.Source.Gate != nil {
-		return "review"
+		return record.KindReview
 	}
-	return "run"
+	return record.KindRun
 }
 
 // Status is the run record at a moment, with the events that decided it.

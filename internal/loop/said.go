@@ -140,7 +140,7 @@ func (p *Progress) who(call Call) string {
 // questionKey is under which a question's last problem is kept: never under the
 // name of the seat whose engine it borrows, which is asked other things.
 func questionKey(request *TurnRequest) string {
-	if request.Turn == "confirm" {
+	if request.Turn == record.TurnConfirm {
 		return "confirm " + request.Findings[0]
 	}
 	return request.Turn

@@ -33,7 +33,7 @@ type writerSession struct {
 func (p *Progress) resume(turn string, target record.Engine, escalated bool) *Earlier {
 	last := p.Writer
 	switch {
-	case p.in.WriterSession != SessionResume, turn != "repair", p.in.DryRun, last == nil:
+	case p.in.WriterSession != SessionResume, turn != record.TurnRepair, p.in.DryRun, last == nil:
 		return nil
 	case escalated, p.Run.Iteration-1 >= freshFrom, last.Target != target:
 		return nil

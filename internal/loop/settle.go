@@ -100,7 +100,7 @@ func (p *Progress) lastFailed() *record.Step {
 
 func (p *Progress) lastWriter() *record.Step {
 	for i := len(p.Run.Steps) - 1; i >= 0; i-- {
-		if s := &p.Run.Steps[i]; s.Role == "implementer" {
+		if s := &p.Run.Steps[i]; s.Role == record.RoleImplementer {
 			return s
 		}
 	}

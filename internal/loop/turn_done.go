@@ -33,9 +33,9 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 		p.nodeFailed(call, step, result)
 	case call.Turn.Writing:
 		p.writerDone(call, result)
-	case call.Turn.Turn == "confirm":
+	case call.Turn.Turn == record.TurnConfirm:
 		p.confirmDone(call, result)
-	case call.Turn.Turn == "arbitrate":
+	case call.Turn.Turn == record.TurnArbitrate:
 		p.arbitrateDone(call, result, now)
 	default:
 		p.seatDone(call, step, result)
@@ -109,7 +109,7 @@ func (p *Progress) writerDone(call Call, result TurnResult) {
 	p.scanned(result.Scan)
 	p.secretsOf(result.Scan, "step "+call.Step)
 	answer := map[string]any{"tree": result.Snapshot.Tree, "changed": result.Changed}
-	if p.full() && call.Turn.Turn == "repair" {
+	if p.full() && call.Turn.Turn == record.TurnRepair {
 		p.reported(call, result)
 		answer["fixReport"] = append([]Fixed{}, result.FixReport...)
 	}
@@ -184,18 +184,18 @@ func (p *Progress) noteOnce(notes ...string) {
 
 func (p *Progress) nodeFailed(call Call, step *record.Step, result TurnResult) {
 	key := call.Turn.Seat
-	if question := call.Turn.Turn == "confirm" || call.Turn.Turn == "arbitrate"; question {
+	if question := call.Turn.Turn == record.TurnConfirm || call.Turn.Turn == record.TurnArbitrate; question {
 		key = questionKey(call.Turn)
 	}
 	if key != "" && result.Class != record.ClassAborted { // an interrupted seat gave no answer to complain about
 		p.Answers[key] = answer{Problem: step.Message}
 	}
 	before := convergence.FindingState{}
-	if call.Turn.Turn == "confirm" {
+	if call.Turn.Turn == record.TurnConfirm {
 		before = p.findingState(call.Turn.Findings[0])
 	}
 	p.event(convergence.EventFailed, map[string]any{"nodeId": call.NodeID, "position": call.Position, "code": codeOf(result)})
-	if call.Turn.Turn == "confirm" {
+	if call.Turn.Turn == record.TurnConfirm {
 		p.confirmFailed(call, before)
 	}
 }

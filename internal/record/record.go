@@ -54,7 +54,7 @@ type Run struct {
 	StartedAt string `json:"started_at,omitempty"`
 	// Notes are warnings that a reader of the report must see.
 	Notes []string `json:"notes,omitempty"`
-	// Kind is "run" or "review" (a gate); empty is a run.
+	// Kind is KindRun or KindReview; empty is a run.
 	Kind string `json:"kind,omitempty"`
 	// Reused is when the verdict was given, RFC 3339, where starter review prints an earlier one again. No bundle has it.
 	Reused string `json:"reused_verdict_of,omitempty"`
@@ -121,7 +121,7 @@ type Bounds struct {
 type Step struct {
 	// ID is the step's number over the whole run, from "01".
 	ID string `json:"id"`
-	// Role is designer, implementer, verifier, reviewer, confirmer or arbiter; Turn is the prompt's role.
+	// Role is whose work it is (RoleDesigner, ...), Turn what was asked for (TurnDesign, ...).
 	Role      string `json:"role"`
 	Turn      string `json:"turn,omitempty"`
 	Adapter   string `json:"adapter,omitempty"`

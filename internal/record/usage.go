@@ -51,7 +51,7 @@ func UsageBy(steps []Step, name func(Step) string) map[string]Usage {
 	sums := map[string]Usage{}
 	for _, step := range steps {
 		key := name(step)
-		if key == "" || step.Role == "verifier" || !step.Over() {
+		if key == "" || step.Role == RoleVerifier || !step.Over() {
 			continue
 		}
 		total := sums[key]

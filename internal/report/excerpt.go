@@ -56,10 +56,10 @@ func excerpts(out *folder, run record.Run) map[string]quotes {
 			output:  read(out, dir, step, outputStems, tailLimit, false),
 			failure: read(out, dir, step, failureStems, tailLimit, true),
 		}
-		if step.Turn == "repair" {
+		if step.Turn == record.TurnRepair {
 			q.fixReport = read(out, dir, step, fixReportStems, wholeLimit, true)
 		}
-		if step.Role == "verifier" && q.failure == nil {
+		if step.Role == record.RoleVerifier && q.failure == nil {
 			q.failure = q.result // a verifier's result is its failing checks
 		}
 		all[step.ID] = q

@@ -56,9 +56,9 @@ func claimOf(f fixed) string {
 func verifiedAfter(r record.Run, at int) string {
 	for _, s := range r.Steps[at+1:] {
 		switch {
-		case s.Role == "implementer":
+		case s.Role == record.RoleImplementer:
 			return "no verification followed"
-		case s.Role != "verifier":
+		case s.Role != record.RoleVerifier:
 		case s.Status == record.NotRun:
 			return "no verify command is configured"
 		default:

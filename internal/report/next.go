@@ -74,7 +74,7 @@ func branchSteps(r record.Run) []string {
 // stands on its branch.
 func reviewAgain(r record.Run) []string {
 	step, ok := FailedStep(r)
-	if r.Stop != record.StepFailed || !ok || step.Role != "reviewer" || r.Base == "" || r.DryRun {
+	if r.Stop != record.StepFailed || !ok || step.Role != record.RoleReviewer || r.Base == "" || r.DryRun {
 		return nil
 	}
 	base, branch := short(r.Base), shellWord(r.Branch)

@@ -116,7 +116,7 @@ func steps(p *page, r record.Run) {
 func remarks(p *page, steps []record.Step) {
 	p.gap()
 	for _, s := range steps {
-		if s.Message != "" && s.Status == record.OK && s.Role != "reviewer" && s.Role != "verifier" {
+		if s.Message != "" && s.Status == record.OK && s.Role != record.RoleReviewer && s.Role != record.RoleVerifier {
 			p.line("- step %s: %s", prose(s.ID), prose(s.Message))
 		}
 	}
@@ -154,7 +154,7 @@ func stepTitle(s record.Step) string {
 func failures(p *page, r record.Run, quoted map[string]quotes) {
 	first := true
 	for _, s := range r.Steps {
-		if s.Role == "verifier" { // told under Verification
+		if s.Role == record.RoleVerifier { // told under Verification
 			continue
 		}
 		if s.Status != record.Failed && s.Status != record.Invalid && s.Status != record.Interrupted {
@@ -214,13 +214,13 @@ func reviews(p *page, r record.Run, quoted map[string]quotes) {
 // answers reports whether a step's last message is a judgement: a review, a
 // confirmation or an arbiter's rulings.
 func answers(s record.Step) bool {
-	return s.Role == "reviewer" || s.Role == "confirmer" || s.Role == "arbiter"
+	return s.Role == record.RoleReviewer || s.Role == record.RoleConfirmer || s.Role == record.RoleArbiter
 }
 
 func verification(p *page, r record.Run, quoted map[string]quotes) {
 	first := true
 	for _, s := range r.Steps {
-		if s.Role != "verifier" {
+		if s.Role != record.RoleVerifier {
 			continue
 		}
 		if first {

@@ -6,7 +6,7 @@ import (
 )
 
 // isReview says that the record is of `starter review`: a change that existed before, reviewed and not repaired.
-func isReview(r record.Run) bool { return r.Kind == "review" }
+func isReview(r record.Run) bool { return r.Kind == record.KindReview }
 
 // reviewEnd is how a review ended, where a run's words would be wrong of it.
 func reviewEnd(r record.Run) (line string, ok bool) {

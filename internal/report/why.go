@@ -58,7 +58,7 @@ func advised(r record.Run) []string {
 func failingVerifier(r record.Run) []string {
 	for i := len(r.Steps) - 1; i >= 0; i-- {
 		s := r.Steps[i]
-		if s.Role != "verifier" {
+		if s.Role != record.RoleVerifier {
 			continue
 		}
 		if s.Verdict != "fail" {
@@ -99,7 +99,7 @@ func raiser(r record.Run, f record.Finding) string {
 		return "an objection"
 	}
 	for i := len(r.Steps) - 1; i >= 0; i-- {
-		if s := r.Steps[i]; s.Seat == f.RaisedBy[0] && s.Role == "reviewer" {
+		if s := r.Steps[i]; s.Seat == f.RaisedBy[0] && s.Role == record.RoleReviewer {
 			if s.Voting != nil && !*s.Voting {
 				return Who(s) + " (non-voting) objects"
 			}

@@ -14,18 +14,18 @@ func What(s record.Step) string {
 		return text.OneLine(s.Turn, 20)
 	}
 	switch s.Role {
-	case "designer":
-		return "design"
-	case "implementer":
-		return "implement"
-	case "verifier":
-		return "verify"
-	case "reviewer":
-		return "review"
-	case "confirmer":
-		return "confirm"
-	case "arbiter":
-		return "arbitrate"
+	case record.RoleDesigner:
+		return record.TurnDesign
+	case record.RoleImplementer:
+		return record.TurnImplement
+	case record.RoleVerifier:
+		return record.TurnVerify
+	case record.RoleReviewer:
+		return record.TurnReview
+	case record.RoleConfirmer:
+		return record.TurnConfirm
+	case record.RoleArbiter:
+		return record.TurnArbitrate
 	}
 	return text.OneLine(s.Role, 20)
 }
