@@ -23,6 +23,7 @@ func (t *turn) conclude(ctx context.Context) (*loop.TurnResult, error) {
 	if t.held.note != "" {
 		result.Notes = append(result.Notes, t.bounded(t.held.note))
 	}
+	t.tellSettings()
 	result.Notes = append(t.notes, result.Notes...)
 	// The agent is gone; what it left is looked at even if the run is stopping.
 	ctx = context.WithoutCancel(ctx)

@@ -106,9 +106,11 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 	if err != nil {
 		return containment{}, err
 	}
+	states := t.state(inv.Env)
+	t.settings = lookAtSettings(states)
 	turn := sandbox.Turn{
 		Role: sandbox.Reader, Program: inv.Path, Args: inv.Args, Env: inv.Env, Workspace: t.space.dir, Temp: temp,
-		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: t.state(inv.Env),
+		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: states,
 	}
 	if t.IsolateHome { // the user's home keeps its secrets, whatever the agent takes for its own
 		turn.Home, turn.State = variable(t.Agents.Environ, "HOME"), append(turn.State, sandbox.StatePath{Path: t.home()})

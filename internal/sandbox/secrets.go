@@ -87,7 +87,7 @@ var states = map[string][]StatePath{
 // keptStates are below a state path and read-only where they exist: settings, hooks and instructions, which the user's own
 // sessions obey later, outside of any sandbox. Logins and sessions beside them are written.
 var keptStates = []string{
-	"settings.json", "settings.local.json", "CLAUDE.md", "hooks", "commands", "agents", "plugins", "output-styles", "keybindings.json",
+	"settings.json", "settings.local.json", "CLAUDE.md", "hooks", "commands", "skills", "agents", "plugins", "output-styles", "keybindings.json",
 	"config.toml", "AGENTS.md", "AGENTS.override.md", "hooks.json", "prompts", "rules", "managed_config.toml",
 	"GEMINI.md", "extensions", "policies", "trustedFolders.json", ".env",
 	"opencode.json", "opencode.jsonc", "config.json", "plugin", "command", "agent", "tool", "tools",
@@ -104,6 +104,20 @@ func StatePaths(adapter, home string) []StatePath {
 	var out []StatePath
 	for _, s := range states[adapter] {
 		out = append(out, StatePath{Path: filepath.Join(home, s.Path), Content: s.Content})
+	}
+	return out
+}
+
+// Settings are the places below state paths that an agent obeys and does not need to write, whether they exist or not.
+func Settings(states []StatePath) []string {
+	var out []string
+	for _, s := range states {
+		if s.Content != "" { // a file
+			continue
+		}
+		for _, name := range keptStates {
+			out = append(out, filepath.Join(s.Path, name))
+		}
 	}
 	return out
 }
