@@ -2,10 +2,12 @@ package activities
 
 import (
 	"encoding/binary"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
@@ -107,6 +109,32 @@ func TestNotesAreCutBehindTheirSecrets(t *testing.T) {
 	require.Len(t, out.Notes, 1)
 	require.Contains(t, out.Notes[0], "[redacted:")
 	require.NotContains(t, out.Notes[0], s.token[4:10])
+}
+
+// Of a program's error output the end is read: it may begin within a secret.
+func TestNoSecretIsInTheEndOfAnErrorOutput(t *testing.T) {
+	l, s := spiedLab(t)
+	change := l.wrote("01", draft).Snapshot
+	for i, behind := range []int{10, 600 - 25, 600 - 12, 16<<10 - 25} {
+		script := fmt.Sprintf("printf 'error: unauthorized %s' >&2; head -c %d /dev/zero | tr '\\000' . >&2; exit 1", s.token, behind)
+		out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview(fmt.Sprintf("02-%d", i), script, time.Minute, change))
+		require.NotEqual(t, record.ClassOK, out.Class)
+		require.NotEmpty(t, out.Message)
+		l.nothingAt(s, out)
+	}
+	l.nothingIn(s)
+}
+
+// What a person asks for is theirs, and the agent's prompt has it without secrets: the agent's service is none of theirs.
+func TestAPromptShowsNoSecretOfTheRequirement(t *testing.T) {
+	l, s := spiedLab(t)
+	l.plays("echo done")
+	req := l.turn("01")
+	req.Requirement = l.put("Call it with " + s.token + " and " + s.key)
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Contains(t, l.read("prompt"), "Call it with [redacted:github-token] and [redacted:environment:OPENAI_API_KEY]")
+	require.Contains(t, l.get(out.Artifacts["prompt.md"]), "[redacted:github-token]")
+	require.Empty(t, s.leaks([]byte(l.read("prompt"))))
 }
 
 func TestAMaskedSecretTellsNothing(t *testing.T) {

@@ -94,6 +94,9 @@ func TestStreamProperty(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 		var lines []string
 		var hidden []string
+		if random.IntN(4) == 0 { // so long that the stream is handed on within what follows
+			lines = append(lines, `{"text":"`+strings.Repeat("nothing here. ", gathered/14+random.IntN(longest/14))+`"}`)
+		}
 		for range rapid.IntRange(1, 12).Draw(t, "lines") {
 			text := "words before \t\x1b[31m "
 			switch random.IntN(4) {
