@@ -248,9 +248,32 @@ func TestAReviewerThatEditsIsNotBelieved(t *testing.T) {
 		{Role: "review", Say: "fine\n\nVERDICT: PASS"},
 	})
 	run := l.run(4, "--preset", "dual-review", "Add Sum")
-	require.Equal(t, "violation", string(run.Steps[2].Class))
+	require.Equal(t, []string{"implement", "verify", "review", "review", "review"}, turns(run), "asked once more, as the cap permits")
+	for _, i := range []int{2, 4} {
+		require.Equal(t, "codex", run.Steps[i].Adapter)
+		require.Equal(t, "violation", string(run.Steps[i].Class))
+		require.Equal(t, runrecord.Invalid, run.Steps[i].Status)
+	}
 	require.Contains(t, run.Message, "calc.go")
 	require.Equal(t, mended, l.git("show", "conclave/"+run.RunID+":calc.go"))
+}
+
+// One that keeps its hands off when it is asked again counts, and what it did before is nowhere.
+func TestAReviewerThatEditsOnceIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, []step{
+		{Role: "implement", Write: map[string]string{"calc.go": mended}, Say: "drafted"},
+		{Role: "review", As: "codex", Times: 1, Write: map[string]string{"calc.go": "package gone\n", "new.txt": "mine\n"}, Say: "fixed it for you\n\nVERDICT: PASS"},
+		{Role: "review", Say: "fine\n\nVERDICT: PASS"},
+	})
+	run := l.run(0, "--preset", "dual-review", "Add Sum")
+	require.Equal(t, runrecord.Converged, run.Stop, run.Message)
+	require.Equal(t, []string{"implement", "verify", "review", "review", "review"}, turns(run))
+	require.Equal(t, "violation", string(run.Steps[2].Class))
+	require.Contains(t, l.read(l.bundle(run.RunID, "agents", "05-reviewer-codex", "prompt.md")), "must not change files")
+	require.Equal(t, mended, l.git("show", "conclave/"+run.RunID+":calc.go"))
+	require.NotContains(t, l.git("ls-tree", "-r", "--name-only", "conclave/"+run.RunID), "new.txt")
+	l.checkBundle(run)
 }
 
 func TestPlantedGitConfigurationExecutesNothing(t *testing.T) {
