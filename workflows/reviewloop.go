@@ -183,6 +183,9 @@ func (r *reviewLoop) continueAsNew(ctx workflow.Context) error {
 	if err := r.settleMessages(ctx); err != nil {
 		return nil //nolint:nilerr // cancelled meanwhile
 	}
+	if !r.progress.MayContinue() {
+		return nil // it ends here and says why: a state that is refused would leave a task that fails for ever
+	}
 	next := r.in
 	carry := r.progress.Carry
 	next.Resume = &carry

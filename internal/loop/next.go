@@ -63,6 +63,11 @@ func (p *Progress) Next(now time.Time) []Call {
 		p.settle(stop, message)
 		return p.end(now)
 	}
+	if goesOn(commands[0]) {
+		if why := p.tooLarge(); why != "" {
+			return p.fail(now, why)
+		}
+	}
 	switch first := commands[0]; first.Kind {
 	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
 		return p.dispatch(commands, now)

@@ -20,6 +20,8 @@ const (
 	mostHigh   = 20
 	mostRounds = 6
 	payload    = 64 << 10
+	// blob is what Temporal takes in one payload.
+	blob = 2 << 20
 )
 
 // long is a finding with texts of the greatest length, unlike every other.
@@ -95,9 +97,18 @@ func TestNoRequestGrowsBeyondAPayloadHoweverMuchIsFound(t *testing.T) {
 				require.NoError(t, err)
 				largest[kind] = max(largest[kind], len(raw))
 			}
-			require.Equal(t, loop.CallWait, w.run())
-			if distinct {
-				require.Len(t, w.progress.State.Review.Standing, mostSeats*mostHigh*mostRounds)
+			if distinct { // far more than anybody reads, and more than one payload carries
+				require.Equal(t, loop.CallFinish, w.run())
+				run := w.record()
+				require.Equal(t, record.StepFailed, run.Stop)
+				require.False(t, run.Converged)
+				require.Contains(t, run.Message, "too large to go on")
+				require.Greater(t, len(w.progress.State.Review.Standing), 300)
+				require.Equal(t, loop.CallFinish, w.progress.Next(w.now)[0].Kind, "it has ended")
+				require.Contains(t, w.marks, "end", "what was found is in the bundle")
+			} else {
+				require.Equal(t, loop.CallWait, w.run())
+				require.True(t, w.progress.MayContinue())
 			}
 			for kind, size := range largest {
 				require.Less(t, size, payload, kind)
@@ -108,6 +119,9 @@ func TestNoRequestGrowsBeyondAPayloadHoweverMuchIsFound(t *testing.T) {
 			require.NoError(t, err)
 			bundle, err := json.Marshal(w.progress.Status(w.now))
 			require.NoError(t, err)
+			for what, size := range map[string]int{"carry": len(carry), "status": len(query), "bundle": len(bundle)} {
+				require.Less(t, size, blob, what)
+			}
 			if !distinct {
 				require.Less(t, len(carry), 1<<20)
 				require.Less(t, len(query), 512<<10)
