@@ -144,6 +144,9 @@ func serverBinary(stateDir string) (bool, string) {
 	case path == "":
 		return true, "local, not built yet: the first run builds it, which takes minutes, once (`make build` does it now)"
 	}
+	if !localserver.Guarded(path) {
+		path += "; an agent that looks for its port can reach it and rule on findings (docs/sandbox.md)"
+	}
 	return true, "local, not running; " + path
 }
 

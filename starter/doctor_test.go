@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -196,5 +197,16 @@ func TestDoctorFailsWithoutTheAgentsOfThePreset(t *testing.T) {
 		if strings.HasPrefix(line.Name, "agent ") {
 			require.False(t, line.Needed, line.Name)
 		}
+	}
+}
+
+func TestDoctorTellsOfAServerThatAgentsCanReach(t *testing.T) {
+	for name, open := range map[string]bool{"temporal": true, "devserver": runtime.GOOS != "linux"} {
+		path := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755))
+		t.Setenv("CONCLAVE_DEVSERVER_BIN", path)
+		ok, says := serverBinary(t.TempDir())
+		require.True(t, ok)
+		require.Equal(t, open, strings.Contains(says, "can reach it"), says)
 	}
 }

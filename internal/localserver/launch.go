@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -68,7 +67,7 @@ func devserverArgs(o Options, f files) []string {
 		"server", "start-dev", "--ip", "127.0.0.1", "--port", "0", "--ui-port", strconv.Itoa(o.UIPort), "--namespace", defaultNamespace,
 		"--db-filename", f.database("{version}"), "--ready-file", f.ready(), "--clients-dir", f.clients(), "--idle-exit", idle.String(),
 	}
-	if runtime.GOOS == "linux" { // elsewhere nobody tells who is behind a connection
+	if Guarded("devserver") { // elsewhere nobody tells who is behind a connection
 		args = append(args, "--guarded")
 	}
 	return append(args, attributeArgs(o.SearchAttributes)...)

@@ -1,6 +1,9 @@
 package localserver
 
-import "fmt"
+import (
+	"fmt"
+	"runtime"
+)
 
 // Program says which program Ensure would start for the state folder, without starting it. An empty path without an
 // error means that Ensure would build one from source first. The error names the remedy.
@@ -18,3 +21,6 @@ func Program(stateDir string) (path string, err error) {
 	}
 	return "", nil
 }
+
+// Guarded says whether the server that a program is keeps other users, and agents, out.
+func Guarded(program string) bool { return runtime.GOOS == "linux" && kindOf(program) == kindDevserver }
