@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"conclave/config"
+	"conclave/internal/localserver"
 	"conclave/internal/report/text"
 	"conclave/internal/runindex"
 )
@@ -61,6 +62,10 @@ func explain(w io.Writer, err error) int {
 		for _, p := range config.Problems(err) {
 			complain(w, p.What, p.Remedy)
 		}
+		return exitUsage
+	}
+	if errors.Is(err, localserver.ErrEndedAtOnce) {
+		complain(w, err.Error(), "the server's program has to fit the starter: `make build` builds both, `starter doctor` names the one that is used")
 		return exitUsage
 	}
 	if errors.Is(err, context.Canceled) {

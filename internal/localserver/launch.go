@@ -137,6 +137,9 @@ func withoutTemporal(env []string) []string {
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "TEMPORAL_") })
 }
 
+// ErrEndedAtOnce is a server program that does not stay: another version's beside this starter, a damaged one.
+var ErrEndedAtOnce = errors.New("the local Temporal server ended at once")
+
 // awaitReady polls look until it tells of our child, the child has ended, or time is up; then the child is told to end, as nobody would use it.
 func (c *child) awaitReady(ctx context.Context, look func() (ready, error)) (ready, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("not usable after %s", startTimeout))
@@ -146,7 +149,7 @@ func (c *child) awaitReady(ctx context.Context, look func() (ready, error)) (rea
 	for {
 		select {
 		case <-c.ended:
-			return ready{}, fmt.Errorf("the local Temporal server ended at once: %w%s", errors.Join(c.err), c.tail())
+			return ready{}, fmt.Errorf("%w: %w%s", ErrEndedAtOnce, errors.Join(c.err), c.tail())
 		case <-ctx.Done():
 			_ = terminate(c.pid)
 			return ready{}, fmt.Errorf("start the local Temporal server: %w%s", context.Cause(ctx), c.tail())
