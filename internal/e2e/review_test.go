@@ -313,3 +313,15 @@ func TestThreeRealCommitsAreReviewed(t *testing.T) {
 	}
 	require.Equal(t, 6, l.turns())
 }
+
+// What a writer leaves in files that git ignores decides nothing at the gate: it checks the commits out anew.
+func TestAReviewVerifiesNothingButCommits(t *testing.T) {
+	t.Parallel()
+	l := newGate(t, []step{{Role: "review", Say: passes}})
+	l.commit("Ignore caches", map[string]string{".gitignore": "cache/\n"})
+	l.write("cache/verdict", "green\n")
+	run, _ := l.review(4, "--verify-cmd", "grep -q green cache/verdict", "--allow-protected")
+	require.Equal(t, "fail", run.Steps[0].Verdict)
+	require.Zero(t, l.turns(), "no seat is asked")
+	l.review(0, "--verify-cmd", "! grep -q green cache/verdict", "--allow-protected")
+}

@@ -136,7 +136,7 @@ func (r *Rules) Base(files map[string]string) {
 func (r *Rules) Hide(ignored []string) {
 	r.hidden = nil
 	for _, file := range ignored {
-		if r.taken[file] || IsTest(file) && sources[path.Ext(file)] {
+		if r.taken[file] || r.settings[file] || IsTest(file) && sources[path.Ext(file)] {
 			r.hidden = append(r.hidden, file)
 		}
 	}

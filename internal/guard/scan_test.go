@@ -206,6 +206,13 @@ func TestWhoAddsWhatTheCommandReadsDecidesWhatVerifies(t *testing.T) {
 	}
 }
 
+func TestAnIgnoredFileThatTheCommandReadsIsNotHidden(t *testing.T) {
+	r := rules(t, "pytest && npm test")
+	r.Base(nil)
+	r.Hide([]string{"pyproject.toml", "package.json", ".npmrc", "conftest.py", "node_modules/left-pad/index.js", "__pycache__/a.pyc", "debug.log"})
+	require.Equal(t, []string{".npmrc", "conftest.py", "package.json", "pyproject.toml"}, r.hidden)
+}
+
 // Whoever is asked to write a test by its name is not asked about it.
 func TestATestThatTheCommandNamesMayBeAdded(t *testing.T) {
 	r := rules(t, "pytest tests/test_invoice.py && go run ./tools/check.go")
