@@ -284,8 +284,36 @@ func (r *reader) decode(prefix string, n *yaml.Node, into any) bool {
 	if m := yamlLine.FindStringSubmatchIndex(message); m != nil {
 		where, message = r.file.Name+":"+message[m[2]:m[3]], message[m[1]:]
 	}
-	r.problems = append(r.problems, Problem{What: where + ": " + prefix + ": " + message})
+	message, remedy := wrongKind(message)
+	r.problems = append(r.problems, Problem{What: where + ": " + prefix + ": " + message, Remedy: remedy})
 	return false
+}
+
+// yamlKind is what the YAML library says of a value of the wrong kind; it names a Go type, which is nothing to a reader.
+var yamlKind = regexp.MustCompile("cannot unmarshal !!\\w+(?: `([^`]*)`)? into (\\S+)")
+
+// wrongKind says the same in words, with how the kind that is wanted is written.
+func wrongKind(message string) (what, remedy string) {
+	m := yamlKind.FindStringSubmatch(message)
+	if m == nil {
+		return message, "correct the value"
+	}
+	kind, how := "text", "write a text, in quotes where it has a colon or a bracket"
+	switch {
+	case strings.HasPrefix(m[2], "[]"):
+		kind, how = "list", "write a list: [a, b], or one `- entry` per line"
+	case strings.HasPrefix(m[2], "map["), strings.HasPrefix(m[2], "config."):
+		kind, how = "mapping", "write `key: value` lines"
+	case m[2] == "bool":
+		kind, how = "truth value", "write true or false"
+	case strings.HasPrefix(m[2], "int"), strings.HasPrefix(m[2], "float"):
+		kind, how = "number", "write a number such as 3"
+	}
+	value := "the value"
+	if m[1] != "" {
+		value = strconv.Quote(m[1])
+	}
+	return value + " is no " + kind, how
 }
 
 func (r *reader) seat(name string, k, n *yaml.Node) {

@@ -220,6 +220,8 @@ func TestBadInput(t *testing.T) {
 		{"bad result", given{user: "agents:\n  m: {adapter: command, argv: [x], result: stdot}\n"}, []string{"agents.m.result", "stdout"}},
 		{"bad failure class", given{user: "agents:\n  codex:\n    failures:\n      - {class: quotta, pattern: x}\n"}, []string{"user.yaml:4", "agents.codex.failures[0]", "quotta", "transient"}},
 		{"bad failure pattern", given{user: "agents:\n  codex: {failures: [{class: quota, pattern: '('}]}\n"}, []string{"user.yaml:2", "agents.codex.failures[0]", "cannot be read"}},
+		{"argv of the wrong kind", given{user: "agents:\n  m: {adapter: command, argv: my-agent}\n"}, []string{"user.yaml:2", `agents.m: "my-agent" is no list`, "[a, b]"}},
+		{"model of the wrong kind", given{user: "agents:\n  codex: {model: [x]}\n"}, []string{"user.yaml:2", "agents.codex: the value is no text", "write a text"}},
 		{"unknown failure field", given{user: "agents:\n  codex: {failures: [{class: quota, patern: x}]}\n"}, []string{"user.yaml:2", "patern", "pattern"}},
 		{"failures that are no list", given{user: "agents:\n  codex: {failures: {class: quota, pattern: x}}\n"}, []string{"user.yaml:2", "agents.codex"}},
 		{"args beside argv", given{user: "agents:\n  m: {adapter: command, argv: [x], args: [y], identity: {provider: p, model_family: f, model: m}}\n"}, []string{"agents.m.args", "argv"}},
