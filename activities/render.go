@@ -8,15 +8,13 @@ import (
 	"slices"
 
 	"conclave/internal/artifact"
+	"conclave/internal/convergence"
 	"conclave/internal/guard"
 	"conclave/internal/loop"
 	"conclave/internal/prompt"
 	"conclave/internal/record"
 	"conclave/internal/review"
 )
-
-// scopeFinal is the scope of the one review at the end of a run.
-const scopeFinal = "final"
 
 // sheet is what the prompts of a turn are made of, read from the store once.
 type sheet struct {
@@ -120,7 +118,7 @@ func (s *sheet) review() ([]byte, error) {
 		Header: s.header, Requirement: s.requirement, Untrusted: s.req.FromCommits, Contract: s.contract, Constraints: s.constraints,
 		Diff: s.diff, DiffFile: s.file, ChangedFiles: s.changedFiles, Generated: s.generated, Manifest: s.manifest, Lint: s.get(s.req.Lint), VerifySummary: s.req.VerifySummary,
 		Discipline: s.req.Discipline, RequireFindings: s.req.RequireFindings,
-		Final: s.req.Scope == scopeFinal, Log: s.findings(s.req.Log),
+		Final: s.req.Scope == convergence.ScopeFinal, Log: s.findings(s.req.Log),
 		LensText: s.lens(), Reask: s.req.Reask, Overrides: s.overrides,
 	}
 	if s.err != nil {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"conclave/internal/convergence"
 )
 
 // DefaultLens is the lens of a seat that names none.
@@ -200,7 +202,7 @@ func (l *loading) unusedEntry(c Config, e seatEntry) {
 }
 
 // reservedSeats are words that nodes, lanes and questions of our own use.
-var reservedSeats = []string{NodeImplement, NodeVerify, NodeRepair, LaneWriter, LaneRepair, "final", laneConfirmer, laneArbiter, "SIZE", "PROTECTED", "BUDGET"}
+var reservedSeats = append(convergence.ReservedIDs(), NodeImplement, NodeVerify, NodeRepair, LaneWriter, LaneRepair)
 
 func (l *loading) checkSeats(c Config) {
 	where := l.where["reviewers"]

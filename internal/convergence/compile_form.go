@@ -193,11 +193,13 @@ func (f *formChecker) isSeat(id value) bool {
 	return false
 }
 
-// reservedIDs are words that questions and turns of their own use.
-var reservedIDs = map[string]bool{"final": true, "confirmer": true, "arbiter": true, "SIZE": true, "PROTECTED": true, "BUDGET": true}
+// ReservedIDs lists the words that no node may have: questions and turns of their own use them.
+func ReservedIDs() []string {
+	return []string{FinalSeat, "confirmer", "arbiter", SubjectSize, SubjectProtected, SubjectBudget}
+}
 
 func (f *formChecker) seatExtensions(id string, role Role, data value) {
-	if f.rules.ReserveWords && reservedIDs[id] {
+	if f.rules.ReserveWords && slices.Contains(ReservedIDs(), id) {
 		f.add(CodeReservedID, nodePath(id, "/id"), "is a word the machine uses itself; rename the node")
 	}
 	if voting := data.get("voting"); voting.kind() != kindAbsent && (role != RoleSeat || !voting.isBool()) {

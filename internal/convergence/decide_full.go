@@ -50,7 +50,7 @@ func (m *Machine) confirmer(s *State, st FindingState) (nodeID, laneID, proof st
 	var raisers []Target
 	for _, r := range st.RaisedBy {
 		id := r.Seat
-		if id == finalSeat {
+		if id == FinalSeat {
 			id = m.finalLane(s) // whose engine it borrowed
 		}
 		if l := m.Lane(id); l.ID != "" {

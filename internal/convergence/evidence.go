@@ -95,10 +95,10 @@ func (m *Machine) keepsPass(s *seat, old, current *Evidence) bool {
 // unknown seat, and where there is no evidence or a watched key is missing. The
 // result is a copy.
 func (m *Machine) SeatView(s State, seatID string) (Evidence, bool) {
-	watcher := &seat{id: finalSeat} // the final review reads everything
+	watcher := &seat{id: FinalSeat} // the final review reads everything
 	if n, ok := m.nodes[seatID]; ok && n.seat != nil {
 		watcher = n.seat
-	} else if !m.full() || seatID != finalSeat {
+	} else if !m.full() || seatID != FinalSeat {
 		return Evidence{}, false
 	}
 	view := watcher.view(s.ReviewEvidence)

@@ -97,8 +97,8 @@ type TurnCount struct {
 	Done  bool  `json:"done,omitempty"`
 }
 
-// finalSeat is the name of the final review in answers and events.
-const finalSeat = "final"
+// FinalSeat is the name of the final review in answers and events.
+const FinalSeat = "final"
 
 func (f *fold) finding(id string) (FindingState, bool) { return f.s.Review.Findings.Get(id) }
 
@@ -145,7 +145,7 @@ func (f *fold) raise(finding Finding, by Raiser) {
 		if high {
 			st.Severity, st.Status = SeverityHigh, FindingOpen
 		}
-	case by.Seat == finalSeat:
+	case by.Seat == FinalSeat:
 		return // a final review that merges with a known finding changes nothing
 	case high && st.Status == FindingLogged:
 		st.Severity, st.Status, st.Since = SeverityHigh, FindingOpen, f.s.Iteration

@@ -289,7 +289,7 @@ func (w *world) evidence() fields {
 func (w *world) answer(p place) fields {
 	seat := p.nodeID
 	if p.kind == turnFinal {
-		seat = finalSeat
+		seat = FinalSeat
 	}
 	answer := fields{"verdict": oneOf(w.t, "verdict", "pass", "pass", "pass", "findings")}
 	if w.noise("other word", 20) {
@@ -333,7 +333,7 @@ func (w *world) resume() Event {
 	}
 	seat := string(rune('A' + rapid.IntRange(0, 3).Draw(w.t, "seat")))
 	if chance(w.t, "final", 10) {
-		seat = finalSeat
+		seat = FinalSeat
 	}
 	switch oneOf(w.t, "resume", 0, 0, 1, 2) {
 	case 0:

@@ -55,7 +55,7 @@ func (f *fold) idleSeat(seatID string) (*node, NodeState, bool) {
 // seatReopened gives a seat that failed, was skipped or was waived a fresh count
 // of attempts.
 func (f *fold) seatReopened(seatID string) {
-	if seatID == finalSeat {
+	if seatID == FinalSeat {
 		f.finalReopened()
 		return
 	}
@@ -74,7 +74,7 @@ func (f *fold) seatReopened(seatID string) {
 // seatWaived records that a person lets the run end without the seat. It needs a
 // reason, and never overrides a valid answer.
 func (f *fold) seatWaived(seatID, reason string) {
-	if seatID == finalSeat && reason != "" && f.finalSpent() {
+	if seatID == FinalSeat && reason != "" && f.finalSpent() {
 		f.s.Review.Final.Done = true
 		return
 	}

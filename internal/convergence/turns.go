@@ -245,9 +245,9 @@ func (f *fold) confirmed(i int, t TurnState, upheld bool) {
 // whole evidence like any other, and an engine's must not be a writer's: it is
 // the one look at the whole that comes after the repairs.
 func (f *fold) finalDone(i int, t TurnState, result value) {
-	rec := f.m.readAnswer(f.s.ReviewEvidence, &seat{id: finalSeat}, NodeState{Receipt: t.Receipt}, result, rechecks{})
+	rec := f.m.readAnswer(f.s.ReviewEvidence, &seat{id: FinalSeat}, NodeState{Receipt: t.Receipt}, result, rechecks{})
 	if rec.Answered { // what a writer's engine finds counts, as everywhere
-		f.report(Raiser{Seat: finalSeat, ModelFamily: rec.ModelFamily}, rec.Findings, rechecks{})
+		f.report(Raiser{Seat: FinalSeat, ModelFamily: rec.ModelFamily}, rec.Findings, rechecks{})
 	}
 	if !rec.Answered || f.m.Lane(t.NodeID).ID != "" && f.byWriter(t) {
 		f.turnFailed(i, t, FailResultInvalid)

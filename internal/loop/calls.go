@@ -58,7 +58,7 @@ func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Ti
 	turn, voting, lens := record.TurnReview, p.machine.Voting(seat), p.in.Lenses[call.NodeID]
 	switch input.Scope {
 	case convergence.ScopeFinal:
-		seat, lens = finalSeat, "" // it borrows the engine and looks for everything
+		seat, lens = convergence.FinalSeat, "" // it borrows the engine and looks for everything
 	case convergence.ScopeFix:
 		turn = record.TurnRecheck
 	}
@@ -85,9 +85,6 @@ func (p *Progress) seatCall(call *Call, command convergence.Command, now time.Ti
 	call.Turn, call.Summary = request, summary(request)
 }
 
-// finalSeat is the seat of the one review at the end, in records and prompts.
-const finalSeat = "final"
-
 // questionCall asks an engine about findings: to confirm one, or to rule.
 func (p *Progress) questionCall(call *Call, command convergence.Command, now time.Time) {
 	input := decode[convergence.TurnInput](command.Input)
@@ -101,7 +98,7 @@ func (p *Progress) questionCall(call *Call, command convergence.Command, now tim
 	step.Identity.Requested = &target
 	request := p.turn(*call, target, now)
 	request.Turn, request.Seat, request.Findings, request.Timeout = turn, call.NodeID, input.Findings, p.in.Limits.ReaderTimeout
-	request.Open, request.Evidence = p.knownAll(input.Findings), p.token(finalSeat)
+	request.Open, request.Evidence = p.knownAll(input.Findings), p.token(convergence.FinalSeat)
 	if request.Rebuttal = input.Rebuttal; input.Rebuttal {
 		request.FixReport = p.FixReport
 	}
@@ -113,7 +110,7 @@ func (p *Progress) questionCall(call *Call, command convergence.Command, now tim
 // it, or the bare tree while no verifier has proved anything.
 func (p *Progress) token(seat string) string {
 	view, ok := p.machine.SeatView(p.State, seat)
-	if !ok && seat == finalSeat {
+	if !ok && seat == convergence.FinalSeat {
 		view, ok = convergence.Evidence{WorkspaceFingerprint: p.Latest.Tree}, true
 	}
 	if !ok {

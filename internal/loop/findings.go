@@ -134,7 +134,7 @@ func because(line, reason string) string {
 // raise enters what a seat reported into the ledger and returns it as the machine reads it.
 func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 	lens := cmp.Or(call.Turn.Lens, correctness)
-	if call.Turn.Seat == finalSeat {
+	if call.Turn.Seat == convergence.FinalSeat {
 		lens = "" // it looks for everything
 	}
 	by := review.Raiser{Seat: call.Turn.Seat, Lens: lens, Step: "step " + call.Step, Round: int(p.State.Restarts)}
@@ -165,7 +165,7 @@ func (p *Progress) raise(call Call, result TurnResult) []map[string]any {
 // that file is judged anew, and so is what a later repair may have broken again. A ruling holds for the line.
 // What was only logged was never judged, so a final review that calls it high raises it anew.
 func (p *Progress) mergesWith(call Call, severity string) func(id string) review.Merge {
-	final, high := call.Turn.Seat == finalSeat, severity == convergence.SeverityHigh
+	final, high := call.Turn.Seat == convergence.FinalSeat, severity == convergence.SeverityHigh
 	return func(id string) review.Merge {
 		switch st := p.findingState(id).Status; {
 		case st == convergence.FindingRuled, p.ruledAhead(id):

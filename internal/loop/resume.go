@@ -72,7 +72,7 @@ func (p *Progress) answerSeat(asked Resume) {
 
 // doesWithout says that the run ends without a seat's answer.
 func (p *Progress) doesWithout(seat string) bool {
-	if seat == finalSeat {
+	if seat == convergence.FinalSeat {
 		return p.State.Review.Final.Done
 	}
 	rec, _ := p.State.Seats.Get(seat)

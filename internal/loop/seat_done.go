@@ -51,7 +51,7 @@ func (p *Progress) rechecked(call Call, result TurnResult) []map[string]string {
 func (p *Progress) judged(call Call, step *record.Step) {
 	seat := call.Turn.Seat
 	taken := p.State.Review.Final.Done
-	if seat != finalSeat {
+	if seat != convergence.FinalSeat {
 		rec, _ := p.State.Seats.Get(seat)
 		taken = rec.Answered
 	}
@@ -61,7 +61,7 @@ func (p *Progress) judged(call Call, step *record.Step) {
 	}
 	step.Status, step.Class = record.Invalid, record.ClassMalformed
 	step.Message = "the answer does not count: its verdict, confidence or findings do not agree"
-	if seat == finalSeat {
+	if seat == convergence.FinalSeat {
 		step.Message += ", or its engine is a writer's or unknown"
 	}
 	p.Answers[seat] = answer{Problem: step.Message}

@@ -59,7 +59,7 @@ func (p *Progress) unresolved(pause convergence.Command) []string {
 		}
 	}
 	if len(seats) == 0 { // every seat has answered, so it is the final review that is missing
-		seats = append(seats, finalSeat)
+		seats = append(seats, convergence.FinalSeat)
 	}
 	return seats
 }

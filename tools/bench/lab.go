@@ -14,7 +14,9 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
+	"go.uber.org/zap"
 
+	"conclave/internal/host"
 	"conclave/internal/localserver"
 	"conclave/internal/record"
 	"conclave/internal/scripted"
@@ -91,18 +93,10 @@ func (l *lab) close() {
 	_ = os.RemoveAll(l.Dir)
 }
 
-// quiet is a logger that says nothing.
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
-
 func dial(address string) (client.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	return client.DialContext(ctx, client.Options{HostPort: address, Logger: quiet{}})
+	return client.DialContext(ctx, client.Options{HostPort: address, Logger: host.NewLogger(zap.NewNop())})
 }
 
 func fetch(address, workflowID string) (*historypb.History, error) {
