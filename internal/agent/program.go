@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ func ProgramDigest(name string, s Settings) (string, error) {
 			return "", err
 		}
 	}
-	for _, arg := range append(s.ExtraArgs[name], c.Argv[min(1, len(c.Argv)):]...) {
+	for _, arg := range slices.Concat(s.ExtraArgs[name], c.Argv[min(1, len(c.Argv)):]) {
 		if _, value, ok := strings.Cut(arg, "="); ok {
 			arg = value
 		}
@@ -48,11 +49,11 @@ func addFile(sum io.Writer, path string) error {
 	_, _ = fmt.Fprintf(sum, "\x00%s\x00", path)
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
-		return nil //nolint:nilerr // a placeholder, or a word that only looks like a path
+		return nil // a placeholder, or a word that only looks like a path
 	}
-	file, err := os.Open(path) //nolint:gosec // the user's own configuration names it
+	file, err := os.Open(path)
 	if err != nil {
-		return nil //nolint:nilerr // who may only execute a program cannot read it
+		return nil // who may only execute a program cannot read it
 	}
 	defer func() { _ = file.Close() }()
 	_, err = io.Copy(sum, file)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,7 +40,7 @@ func newLab(t *testing.T, script []step) *lab {
 	u, err := scripted.New(t.TempDir(), bin)
 	require.NoError(t, err)
 	l := &lab{t: t, user: u, dir: u.Dir, repo: u.Repo, state: u.State, ledger: u.Ledger}
-	l.env = append(u.Env, "GOCACHE="+filepath.Join(u.Dir, "gocache"), "GOFLAGS=-mod=mod")
+	l.env = slices.Concat(u.Env, []string{"GOCACHE=" + filepath.Join(u.Dir, "gocache"), "GOFLAGS=-mod=mod"})
 	l.play(script)
 	t.Cleanup(l.stopServer)
 	return l

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"net/url" //nolint:depguard // it writes texts in another form, and reaches nothing
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
