@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -271,12 +273,21 @@ func (c *carriage) printRecord(run record.Run) {
 	content, err := os.ReadFile(filepath.Join(c.entry.Bundle, "run.json"))
 	var written record.Run
 	if err == nil && json.Unmarshal(content, &written) == nil && written.Stop == run.Stop {
-		_, _ = c.app.out.Write(content)
+		_, _ = c.app.out.Write(c.markReused(content))
 		return
 	}
 	if err := c.app.printJSON(run); err != nil {
 		c.app.say("warning: %v", err)
 	}
+}
+
+// markReused adds to a bundle's document that it is an earlier review's: every other byte stays as it was written.
+func (c *carriage) markReused(document []byte) []byte {
+	rest, ok := bytes.CutPrefix(bytes.TrimSpace(document), []byte("{"))
+	if c.reused == "" || !ok {
+		return document
+	}
+	return fmt.Appendf(nil, "{\n  \"reused_verdict_of\": %q,%s\n", c.reused, rest)
 }
 
 func (c *carriage) copyOut(w io.Writer, name string) {
