@@ -13,6 +13,8 @@ const (
 	stepBegan
 	// stepAgain is a further attempt after a lost worker.
 	stepAgain
+	// stepWaits is a step at work that waits for another try, perhaps for hours.
+	stepWaits
 	stepEnded
 	noted
 	waiting
@@ -40,6 +42,8 @@ type seen struct {
 type progress struct {
 	status   record.StepStatus
 	attempts int
+	// waits is what a step at work waits for.
+	waits string
 }
 
 func nothing() seen { return seen{steps: map[string]progress{}, notes: map[string]bool{}} }
@@ -87,7 +91,10 @@ func (s seen) clone() seen {
 // step returns what is new about one step, and remembers it.
 func (s *seen) step(step record.Step, of int) []event {
 	before, known := s.steps[step.ID]
-	now := progress{step.Status, max(step.Attempts, before.attempts)}
+	now := progress{status: step.Status, attempts: max(step.Attempts, before.attempts)}
+	if step.Status == record.Running {
+		now.waits = step.Message
+	}
 	if known && now == before {
 		return nil
 	}
@@ -103,10 +110,13 @@ func (s *seen) step(step record.Step, of int) []event {
 	case step.Status != record.Running:
 		return append(events, event{kind: stepEnded, step: step})
 	case known && before.status == record.Running && now.attempts > max(before.attempts, 1):
-		return append(events, event{kind: stepAgain, step: step})
+		events = append(events, event{kind: stepAgain, step: step})
 	case known && before.status == record.Running:
-		return events
 	default:
-		return append(events, event{kind: stepBegan, step: step})
+		events = append(events, event{kind: stepBegan, step: step})
 	}
+	if now.waits != "" && now.waits != before.waits {
+		events = append(events, event{kind: stepWaits, step: step, text: now.waits})
+	}
+	return events
 }

@@ -12,6 +12,11 @@ func TestDiff(t *testing.T) {
 	step := func(id string, iteration int, status record.StepStatus, attempts int) record.Step {
 		return record.Step{ID: id, Iteration: iteration, Status: status, Attempts: attempts}
 	}
+	tried := func(message string) record.Step {
+		out := step("01", 1, record.Running, 0)
+		out.Message = message
+		return out
+	}
 	run := func(steps ...record.Step) record.Run { return record.Run{MaxIters: 3, Steps: steps} }
 	type short struct {
 		kind kind
@@ -26,6 +31,10 @@ func TestDiff(t *testing.T) {
 		{"a step begins", run(), run(step("01", 1, record.Running, 0)), []short{{iterationBegan, ""}, {stepBegan, "01"}}},
 		{"it goes on", run(step("01", 1, record.Running, 0)), run(step("01", 1, record.Running, 1)), nil},
 		{"its worker was lost", run(step("01", 1, record.Running, 1)), run(step("01", 1, record.Running, 2)), []short{{stepAgain, "01"}}},
+		{"it waits for another try", run(step("01", 1, record.Running, 0)), run(tried("waits 5m0s")), []short{{stepWaits, "01waits 5m0s"}}},
+		{"it waits once more", run(tried("waits 5m0s")), run(tried("waits 20m0s")), []short{{stepWaits, "01waits 20m0s"}}},
+		{"it tries again", run(tried("waits 5m0s")), run(tried("waits 5m0s")), nil},
+		{"a waiting run is watched late", run(), run(tried("waits 5m0s")), []short{{iterationBegan, ""}, {stepBegan, "01"}, {stepWaits, "01waits 5m0s"}}},
 		{"it ends", run(step("01", 1, record.Running, 0)), run(step("01", 1, record.OK, 1)), []short{{stepEnded, "01"}}},
 		{"it was so fast that it was never seen", run(), run(step("01", 1, record.OK, 1)), []short{{iterationBegan, ""}, {stepEnded, "01"}}},
 		{"its end is told once", run(step("01", 1, record.OK, 0)), run(step("01", 1, record.OK, 1)), nil},

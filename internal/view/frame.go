@@ -97,6 +97,8 @@ func (s screen) line(e event) string {
 		return s.header(iterationTitle(e))
 	case stepAgain:
 		return s.fit(s.theme.warn.Render("  ! ") + fmt.Sprintf("%s started again (attempt %d)", stepName(e.step), e.step.Attempts))
+	case stepWaits:
+		return s.wrapped(s.theme.warn.Render("  ! "), stepName(e.step)+": "+text.OneLine(e.text, lineLimit))
 	case stepEnded:
 		return s.ended(e.step, e.text)
 	case noted:

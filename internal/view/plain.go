@@ -106,6 +106,8 @@ func plainLine(e event, t theme) string {
 		return stepName(e.step) + ": started"
 	case stepAgain:
 		return fmt.Sprintf("%s: started again (attempt %d)", stepName(e.step), e.step.Attempts)
+	case stepWaits:
+		return stepName(e.step) + ": " + text.OneLine(e.text, lineLimit)
 	case stepEnded:
 		return stepName(e.step) + ": " + t.result(e.step).Render(report.Result(e.step)) + plainDetails(e.step, e.text)
 	case noted:
