@@ -66,6 +66,7 @@ func (l *lab) write(path, text string) {
 // git runs git in the repository, as its user.
 func (l *lab) git(args ...string) string {
 	l.t.Helper()
+	l.user.Repo = l.repo // a test may have gone to another one
 	out, err := l.user.Git(args...)
 	require.NoError(l.t, err)
 	return out
