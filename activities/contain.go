@@ -86,7 +86,7 @@ func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containmen
 	case support.Kind() == sandbox.None:
 		return containment{note: "nothing of ours contained the agents: " + support.Why()}, nil
 	}
-	turn.Home = variable(a.Environ, "HOME")
+	turn.Home = homeOf(a.Environ)
 	turn.Caches = append(turn.Caches, a.Caches...)
 	turn.Hide = append(turn.Hide, a.StateDir)
 	if folder, ok := a.Store.(interface{ Dir() string }); ok {
@@ -113,7 +113,7 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: states,
 	}
 	if t.IsolateHome { // the user's home keeps its secrets, whatever the agent takes for its own
-		turn.Home, turn.State = variable(t.Agents.Environ, "HOME"), append(turn.State, sandbox.StatePath{Path: t.home()})
+		turn.Home, turn.State = homeOf(t.Agents.Environ), append(turn.State, sandbox.StatePath{Path: t.home()})
 	}
 	if t.req.Writing {
 		turn.Role = sandbox.Writer
@@ -149,7 +149,7 @@ func (t *turn) state(env []string) []sandbox.StatePath {
 		return nil
 	}
 	var out []sandbox.StatePath
-	for _, place := range adapter.Facts().StatePaths(variable(env, "HOME"), env) {
+	for _, place := range adapter.Facts().StatePaths(homeOf(env), env) {
 		state := sandbox.StatePath{Path: place.Path}
 		if place.File {
 			state.Content = "{}\n"
@@ -249,12 +249,13 @@ func protectedFiles(dir string, rules *guard.Rules) ([]string, error) {
 // mostProtected bounds the mounts of one turn.
 const mostProtected = 500
 
-func variable(env []string, name string) string {
-	value := ""
+// homeOf is the home folder that an environment names; of two the last counts.
+func homeOf(env []string) string {
+	home := ""
 	for _, e := range env {
-		if k, v, ok := strings.Cut(e, "="); ok && k == name {
-			value = v
+		if dir, ok := strings.CutPrefix(e, "HOME="); ok {
+			home = dir
 		}
 	}
-	return value
+	return home
 }

@@ -52,7 +52,7 @@ func (t *turn) tellSettings() {
 	if len(paths) == 0 {
 		return
 	}
-	home := variable(t.Agents.Environ, "HOME")
+	home := homeOf(t.Agents.Environ)
 	for i, path := range paths {
 		if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
 			paths[i] = "~/" + rel

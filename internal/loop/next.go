@@ -68,6 +68,11 @@ func (p *Progress) Next(now time.Time) []Call {
 			return p.fail(now, why)
 		}
 	}
+	return p.obey(commands, now)
+}
+
+// obey turns the machine's commands into calls.
+func (p *Progress) obey(commands []convergence.Command, now time.Time) []Call {
 	switch first := commands[0]; first.Kind {
 	case convergence.KindDispatch, convergence.KindConfirm, convergence.KindArbitrate:
 		return p.dispatch(commands, now)
