@@ -105,15 +105,22 @@ func (s *seen) step(step record.Step, of int) []event {
 		events = append(events, event{kind: iterationBegan, iteration: step.Iteration, of: of})
 	}
 	switch {
-	case step.Status != record.Running && known && before.status == step.Status:
+	case step.Status == record.Running:
+		return append(events, running(step, before, now)...)
+	case known && before.status == step.Status:
 		return events // only its number of attempts came late
-	case step.Status != record.Running:
-		return append(events, event{kind: stepEnded, step: step})
-	case known && before.status == record.Running && now.attempts > max(before.attempts, 1):
-		events = append(events, event{kind: stepAgain, step: step})
-	case known && before.status == record.Running:
 	default:
+		return append(events, event{kind: stepEnded, step: step})
+	}
+}
+
+// running returns what is new about a step that runs; before is the zero value where it was not known.
+func running(step record.Step, before, now progress) (events []event) {
+	switch {
+	case before.status != record.Running:
 		events = append(events, event{kind: stepBegan, step: step})
+	case now.attempts > max(before.attempts, 1):
+		events = append(events, event{kind: stepAgain, step: step})
 	}
 	if now.waits != "" && now.waits != before.waits {
 		events = append(events, event{kind: stepWaits, step: step, text: now.waits})
