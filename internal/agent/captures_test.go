@@ -231,7 +231,7 @@ func TestOurOwnSignalIsNeverOK(t *testing.T) {
 	for adapter, name := range map[string]string{"claude": "impl-ok", "codex": "implfull"} {
 		stdout, _ := readCapture(t, adapter, name)
 		for cause, want := range map[string]Class{
-			"timeout": timeout, "idle": timeout, "stopped": aborted, "start-failed": permanent, "lost": transient, "fatal": transient,
+			"timeout": timeout, "idle": timeout, "stopped": aborted, "start-failed": permanent, "lost": transient, "fatal": transient, "flood": permanent,
 			"": malformed, "no such cause": malformed,
 		} {
 			p := newParser(t, adapter)

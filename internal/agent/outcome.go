@@ -79,7 +79,7 @@ func oursFirst(end ProcessEnd, fatal, lastError string) (failure, bool) {
 		return failure{}, false
 	case process.CauseStopped:
 		return failure{class: record.ClassAborted, text: "cancelled"}, true
-	case process.CauseStartFailed:
+	case process.CauseStartFailed, process.CauseFlood: // a flood would come again, and the disk is everybody's
 		return failure{class: record.ClassPermanent, text: end.Message}, true
 	case process.CauseLost:
 		return failure{class: record.ClassTransient, text: firstText(end.Message, "the supervisor was lost")}, true

@@ -20,6 +20,7 @@ type follower struct {
 	*turn
 	res                   Result
 	timeout, idle, resort <-chan time.Time
+	look                  <-chan time.Time // when to see how much was printed
 	cancelled             <-chan struct{}
 	fatal                 <-chan error
 	broken                <-chan struct{}
@@ -32,7 +33,7 @@ type follower struct {
 func (t *turn) wait(ctx context.Context) (Result, error) {
 	f := &follower{
 		turn: t, res: Result{Cause: CauseExited, ExitCode: -1},
-		cancelled: ctx.Done(), fatal: t.fatal, broken: t.broken,
+		cancelled: ctx.Done(), fatal: t.fatal, broken: t.broken, look: time.After(lookEvery),
 	}
 	if t.spec.Timeout > 0 {
 		f.timeout = time.After(t.spec.Timeout)
@@ -66,6 +67,11 @@ func (f *follower) follow() {
 			} else {
 				f.stop(CauseIdle)
 			}
+		case <-f.look:
+			if f.look = time.After(lookEvery); f.printed() > f.spec.MaxOutput {
+				f.told = fmt.Errorf("printed more than %s, and was stopped", binarySize(f.spec.MaxOutput))
+				f.stop(CauseFlood)
+			}
 		case f.told = <-f.fatal:
 			f.stop(CauseFatal)
 		case <-f.broken: // our disk is full: a turn whose transcript is lost is worth nothing
@@ -84,7 +90,7 @@ func (f *follower) follow() {
 
 // deaf stops listening to everything that would stop the turn.
 func (f *follower) deaf() {
-	f.cancelled, f.fatal, f.broken, f.timeout, f.idle = nil, nil, nil, nil, nil
+	f.cancelled, f.fatal, f.broken, f.timeout, f.idle, f.look = nil, nil, nil, nil, nil, nil
 }
 
 func (f *follower) stop(c Cause) {
@@ -148,6 +154,32 @@ func (t *turn) idleLeft() time.Duration {
 		return t.spec.IdleTimeout
 	}
 	return t.spec.IdleTimeout - (time.Since(t.began) - time.Duration(t.lastAt.Load()))
+}
+
+// lookEvery is how often the size of the outputs is looked at: a flood of a second more does no harm.
+const lookEvery = time.Second
+
+// printed is how many bytes of both outputs are on disk.
+func (t *turn) printed() int64 {
+	sum := int64(0)
+	for _, name := range []string{t.spec.Stdout, t.spec.Stderr} {
+		if info, err := os.Stat(name); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+func binarySize(n int64) string {
+	for _, unit := range []struct {
+		size int64
+		name string
+	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}} {
+		if n >= unit.size && n%unit.size == 0 {
+			return fmt.Sprintf("%d %s", n/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // sweepLost kills what a supervisor left that was itself killed.

@@ -212,6 +212,19 @@ func TestLinesKeepTheTurnAlive(t *testing.T) {
 	require.NotEmpty(t, lines)
 }
 
+// An endless printer fills a disk long before its time is over, and with it ends every other run of the worker.
+func TestAFloodIsStopped(t *testing.T) {
+	for name, script := range map[string]string{"stdout": "exec yes", "stderr": "exec yes >&2"} {
+		t.Run(name, func(t *testing.T) {
+			s := shell(t, script)
+			s.MaxOutput, s.Timeout = 1<<20, time.Minute
+			res, _ := run(t, context.Background(), s)
+			require.Equal(t, CauseFlood, res.Cause)
+			require.Equal(t, "printed more than 1 MiB, and was stopped", res.Message)
+		})
+	}
+}
+
 func TestRefusedBeforeTheStart(t *testing.T) {
 	long := strings.Repeat("a", 128<<10)
 	for name, c := range map[string]struct {

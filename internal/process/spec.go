@@ -13,8 +13,9 @@ import (
 
 // Defaults of a Spec.
 const (
-	DefaultGrace   = 5 * time.Second
-	DefaultMaxLine = 64 << 20
+	DefaultGrace     = 5 * time.Second
+	DefaultMaxLine   = 64 << 20
+	DefaultMaxOutput = 4 << 30
 )
 
 // maxString is the longest argument or environment string that Linux takes (MAX_ARG_STRLEN without the final zero).
@@ -48,6 +49,7 @@ type Spec struct {
 	Timeout     time.Duration // of the whole turn; 0 is none
 	IdleTimeout time.Duration // without a line on standard output; 0 is none
 	MaxLine     int           // bytes; longer lines are counted and not handed on (on disk they are whole); 0 is DefaultMaxLine
+	MaxOutput   int64         // bytes of both outputs together, which are kept on disk; a command that prints more is stopped; 0 is DefaultMaxOutput
 
 	RegistryDir string            // when set, <dir>/<pid>.json names the supervisor while it lives; made when missing
 	Labels      map[string]string // "run" and "turn" go into the registry
@@ -63,6 +65,7 @@ const (
 	CauseIdle        Cause = "idle"         // Spec.IdleTimeout passed without a line
 	CauseStopped     Cause = "stopped"      // the context was cancelled
 	CauseFatal       Cause = "fatal"        // onLine asked for the stop
+	CauseFlood       Cause = "flood"        // it printed more than Spec.MaxOutput; Result.Message says so
 	CauseStartFailed Cause = "start-failed" // the command never ran; Result.Message says why
 	CauseLost        Cause = "lost"         // the supervisor or our own files failed; Run also returns an error
 )
@@ -88,6 +91,9 @@ func (s Spec) withDefaults() Spec {
 	}
 	if s.MaxLine <= 0 {
 		s.MaxLine = DefaultMaxLine
+	}
+	if s.MaxOutput <= 0 {
+		s.MaxOutput = DefaultMaxOutput
 	}
 	if s.Name == "" {
 		s.Name = s.Path
