@@ -31,7 +31,7 @@ demo: build ## a dry run on a small repository of its own
 
 test: build ## all tests of the main module, end to end included
 	@echo "race detector: $(if $(RACE),on,off (no C compiler found))"
-	$(GO) test $(RACE) $(TESTFLAGS) -timeout 25m ./...
+	$(GO) test $(RACE) $(TESTFLAGS) -parallel 4 -timeout 25m ./...
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run Linear ./internal/review)
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run TestAWorkerStaysSmall ./activities)
 
