@@ -27,18 +27,7 @@ func (a *Activities) added(rules *guard.Rules, allow []string) (*secret.Added, e
 	if err != nil {
 		return nil, fmt.Errorf("review.allow_secrets: %w", err)
 	}
-	return a.secrets.Added(allowed, func(path string) bool { return rules.Generated(path) || guard.IsTest(path) || exampleFile(path) }), nil
-}
-
-// exampleFile reports whether a path is one of the files that show what a setting looks like.
-func exampleFile(path string) bool {
-	name := strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])
-	for _, word := range []string{"example", "sample", "template", ".dist"} {
-		if strings.Contains(name, word) {
-			return true
-		}
-	}
-	return false
+	return a.secrets.Added(allowed, func(path string) bool { return rules.Generated(path) || guard.IsTest(path) || guard.IsExample(path) }), nil
 }
 
 // found puts what a patch brings in into a scan.

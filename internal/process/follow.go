@@ -69,7 +69,7 @@ func (f *follower) follow() {
 			}
 		case <-f.look:
 			if f.look = time.After(lookEvery); f.printed() > f.spec.MaxOutput {
-				f.told = fmt.Errorf("printed more than %s, and was stopped", binarySize(f.spec.MaxOutput))
+				f.told = fmt.Errorf("printed more than %d MiB, and was stopped", f.spec.MaxOutput>>20)
 				f.stop(CauseFlood)
 			}
 		case f.told = <-f.fatal:
@@ -168,18 +168,6 @@ func (t *turn) printed() int64 {
 		}
 	}
 	return sum
-}
-
-func binarySize(n int64) string {
-	for _, unit := range []struct {
-		size int64
-		name string
-	}{{1 << 30, "GiB"}, {1 << 20, "MiB"}} {
-		if n >= unit.size && n%unit.size == 0 {
-			return fmt.Sprintf("%d %s", n/unit.size, unit.name)
-		}
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // sweepLost kills what a supervisor left that was itself killed.
