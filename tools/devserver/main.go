@@ -85,11 +85,11 @@ func serve(ctx context.Context, opts options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer held.release()
+	defer held.drop()
 	if err := db.prepareNamespace(ctx, opts.namespace, opts.searchAttributes, opts.retention); err != nil {
 		return err
 	}
-	held.release() // as late as possible: from here to the server's own listen call a port could be lost
+	held.release() // as late as possible: from here to the server's own listen call whoever wants one of these very ports can take it
 	srv, err := startServer(opts, held, db, logger, stderr)
 	if err != nil {
 		return err

@@ -19,8 +19,9 @@ type ports struct {
 // heldPorts keeps the chosen ports occupied until the server listens itself.
 type heldPorts struct {
 	ports     ports
-	listeners []net.Listener
-	door      net.Listener // of a guarded server: it is kept, and serves
+	claims    []claim        // kept for as long as the server runs
+	listeners []net.Listener // keep out who asks for the very port, until they are released for the server
+	door      net.Listener   // of a guarded server: it is kept, and serves
 }
 
 var loopback = net.IPv4(127, 0, 0, 1)
@@ -48,7 +49,7 @@ func reservePorts(opts options) (*heldPorts, error) {
 		}
 		port, err := h.hold(w.ip, w.port)
 		if err != nil {
-			h.release()
+			h.drop()
 			return nil, portError(w.flag, w.ip, w.port, err)
 		}
 		*w.into = port
@@ -62,6 +63,11 @@ func reservePorts(opts options) (*heldPorts, error) {
 }
 
 func (h *heldPorts) hold(ip net.IP, port int) (int, error) {
+	c, port, err := claimPort(ip, port)
+	if err != nil {
+		return 0, err
+	}
+	h.claims = append(h.claims, c)
 	l, err := net.Listen("tcp", hostPort(ip, port))
 	if err != nil {
 		return 0, err
@@ -70,12 +76,21 @@ func (h *heldPorts) hold(ip net.IP, port int) (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// release frees the ports; a second call does nothing.
+// release lets the server listen; a second call does nothing. On Linux nobody else gets a port by chance even then: the claims stay.
 func (h *heldPorts) release() {
 	for _, l := range h.listeners {
 		l.Close()
 	}
 	h.listeners = nil
+}
+
+// drop gives everything up.
+func (h *heldPorts) drop() {
+	h.release()
+	for _, c := range h.claims {
+		c.drop()
+	}
+	h.claims = nil
 }
 
 func portError(flag string, ip net.IP, port int, err error) error {

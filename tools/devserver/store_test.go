@@ -36,13 +36,14 @@ func TestTakenPortNamesPortAndFlag(t *testing.T) {
 
 	h, err := reservePorts(parse(t, "--port", "0", "--ui-port", port, "--headless"))
 	require.NoError(t, err, "a headless server needs no port for the UI")
-	h.release()
+	h.drop()
 	require.Zero(t, h.ports.ui)
 }
 
 func TestPortsAreHeldUntilReleased(t *testing.T) {
 	h, err := reservePorts(parse(t, "--port", "0"))
 	require.NoError(t, err)
+	defer h.drop()
 	p := h.ports
 	seen := map[int]bool{}
 	for _, port := range []int{p.frontend, p.history, p.matching, p.worker, p.ui} {
