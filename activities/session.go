@@ -67,6 +67,7 @@ func (t *turn) afresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.held.clean() // of the call that found no session; with Landlock its temporary files lie outside of the turn's folder
 	if t.held, err = t.containTurn(ctx, invocation); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"conclave/internal/loop"
 	"conclave/internal/price"
 	"conclave/internal/record"
+	"conclave/internal/sandbox"
 )
 
 var testPrices = price.List{{{Pattern: "gpt-test", Price: price.Price{Input: 2, Cached: 1, Output: 10}}}}
@@ -109,6 +111,26 @@ func TestALostSessionIsFollowedByAFreshOneInTheSameTurn(t *testing.T) {
 	require.True(t, out.Changed)
 	require.Equal(t, []string{"step 02: claude does not know the writer's session any more: a fresh one was begun"}, out.Notes)
 	require.NotContains(t, l.get(out.Artifacts["transcript.jsonl"]), "No conversation found")
+}
+
+// Under Landlock a turn's temporary files lie outside of its own folder, and so outlive what forgets them.
+func TestALostSessionLeavesNoTemporaryFiles(t *testing.T) {
+	l, first := claudeLab(t)
+	landlock := sandbox.Detect(t.Context()).Only(sandbox.Landlock)
+	if landlock.Kind() != sandbox.Landlock {
+		t.Skip(landlock.Why())
+	}
+	detect = func(context.Context) sandbox.Support { return landlock }
+	t.Cleanup(func() { detect = sandbox.Detect })
+	t.Setenv("TMPDIR", t.TempDir())
+	l.acts.Sandbox = SandboxRequired
+	require.NoError(t, os.WriteFile(filepath.Join(l.dir, "agent.sh"), []byte("#!/bin/sh\ncat > /dev/null\nLAB=$TMPDIR\n"+loses+"echo 2 >> work.go"+claudeSays), 0o755))
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.claudeTurn("02", "repair", first.Snapshot, "first"))
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Len(t, out.Notes, 1, "the session was lost")
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, left)
 }
 
 // A failed turn leaves a session that remembers what was thrown away.
