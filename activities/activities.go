@@ -33,6 +33,8 @@ type Options struct {
 	// well-known ones.
 	Sandbox string
 	Caches  []string
+	// Hide are more places that no turn reads: the configuration, where a file was named.
+	Hide []string
 	// Own is set where the process works for one run only.
 	Own Own
 	// Client asks the workflow for its record; only source activities need it.
@@ -43,6 +45,7 @@ type Options struct {
 type Activities struct {
 	Options
 	secrets *secret.Scanner
+	bundles bundleList
 }
 
 // New checks the options.
@@ -55,6 +58,11 @@ func New(o Options) (*Activities, error) {
 		return nil, fmt.Errorf("state folder %s: %w", o.StateDir, err)
 	}
 	o.StateDir = abs
+	for i, path := range o.Hide {
+		if o.Hide[i], err = filepath.Abs(path); err != nil {
+			return nil, fmt.Errorf("configuration %s: %w", path, err)
+		}
+	}
 	return &Activities{Options: o, secrets: secretsOf(o)}, nil
 }
 

@@ -15,9 +15,12 @@ import (
 	"conclave/internal/report"
 )
 
+// bundleFolder holds what runs left, at the root of their source.
+const bundleFolder = ".conclave"
+
 // BundleDir is where a run's bundle stands below the root of its source.
 func BundleDir(root, runID string) string {
-	return filepath.Join(root, ".conclave", "runs", runID)
+	return filepath.Join(root, bundleFolder, "runs", runID)
 }
 
 // BundleNow writes the bundle from a record, and clears the workspaces of a run

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -9,11 +10,14 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"conclave/internal/agent"
 	"conclave/internal/gitrepo"
 	"conclave/internal/guard"
 	"conclave/internal/process"
+	"conclave/internal/runindex"
 	"conclave/internal/sandbox"
 )
 
@@ -86,18 +90,82 @@ func (a *Activities) contain(ctx context.Context, turn sandbox.Turn) (containmen
 	case support.Kind() == sandbox.None:
 		return containment{note: "nothing of ours contained the agents: " + support.Why()}, nil
 	}
-	turn.Home = homeOf(a.Environ)
+	turn.Home, turn.Worker = homeOf(a.Environ), a.Environ
 	turn.Caches = append(turn.Caches, a.Caches...)
-	turn.Hide = append(turn.Hide, a.StateDir)
-	if folder, ok := a.Store.(interface{ Dir() string }); ok {
-		turn.Hide = append(turn.Hide, folder.Dir())
+	hidden, err := a.hiddenFrom(turn)
+	if err != nil {
+		return containment{}, err
 	}
+	turn.Hide = append(turn.Hide, hidden...)
 	policy, err := turn.Policy()
 	if err != nil {
 		return containment{}, err
 	}
 	confinement, err := support.Confine(policy, turn.Workspace)
 	return containment{Confinement: confinement}, err
+}
+
+// hiddenFrom are the places of ours that a turn must not read, and the agents' logins that variables put elsewhere than
+// they are by default; a turn's own come back with its state.
+func (a *Activities) hiddenFrom(turn sandbox.Turn) ([]string, error) {
+	out := append([]string{a.StateDir}, a.Hide...)
+	if folder, ok := a.Store.(interface{ Dir() string }); ok {
+		out = append(out, folder.Dir())
+	}
+	for _, name := range agent.Names() {
+		adapter, err := a.Agents.Lookup(name)
+		if err != nil {
+			continue // a command that is not configured
+		}
+		for _, place := range adapter.Facts().StatePaths(turn.Home, a.Environ) {
+			out = append(out, place.Path)
+		}
+	}
+	if turn.Role == sandbox.Reader { // it sees nothing of the home, where repositories lie
+		return out, nil
+	}
+	bundles, err := a.bundleFolders()
+	return append(out, bundles...), err
+}
+
+// bundleFolders hold the bundles of this run and of the others that the state folder knows: transcripts, prompts and
+// findings, in the users' repositories. They are looked for again when a run was added: with thousands of them it takes a
+// while.
+func (a *Activities) bundleFolders() ([]string, error) {
+	a.bundles.Lock()
+	defer a.bundles.Unlock()
+	info, err := os.Stat(filepath.Join(a.StateDir, "runs"))
+	if err == nil && info.ModTime().Equal(a.bundles.at) {
+		return a.bundles.folders, nil
+	}
+	entries, listErr := runindex.Open(a.StateDir).List()
+	if err = errors.Join(err, listErr); err != nil {
+		return nil, err
+	}
+	roots := []string{a.Own.Dir}
+	for _, e := range entries {
+		roots = append(roots, e.Source)
+	}
+	a.bundles.at, a.bundles.folders = info.ModTime(), nil
+	if time.Since(info.ModTime()) < justAdded {
+		a.bundles.at = time.Time{}
+	}
+	for _, root := range roots {
+		if dir := filepath.Join(root, bundleFolder); root != "" && !slices.Contains(a.bundles.folders, dir) {
+			a.bundles.folders = append(a.bundles.folders, dir)
+		}
+	}
+	return a.bundles.folders, nil
+}
+
+// justAdded is how long a run may take from its folder to its entry; until then the list is not kept.
+const justAdded = time.Minute
+
+// bundleList is what bundleFolders found, and when.
+type bundleList struct {
+	sync.Mutex
+	at      time.Time
+	folders []string
 }
 
 // containTurn makes the sandbox of an agent's turn.
@@ -112,6 +180,7 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 		Role: sandbox.Reader, Program: inv.Path, Args: inv.Args, Env: inv.Env, Workspace: t.space.dir, Temp: temp,
 		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: states,
 	}
+	turn.Read = append(turn.Read, keyFiles(inv.Env)...)
 	if t.IsolateHome { // the user's home keeps its secrets, whatever the agent takes for its own
 		turn.Home, turn.State = homeOf(t.Agents.Environ), append(turn.State, sandbox.StatePath{Path: t.home()})
 	}
@@ -127,6 +196,24 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 	held, err := t.contain(ctx, turn)
 	held.temp = temp
 	return held, err
+}
+
+// keyFile names a file that is a login, for the programs whose environment has it.
+const keyFile = "GOOGLE_APPLICATION_CREDENTIALS"
+
+// keyFiles are the files of logins that an agent's environment names. One that is missing is the agent's to complain about.
+func keyFiles(env []string) []string {
+	for _, e := range slices.Backward(env) {
+		path, ok := strings.CutPrefix(e, keyFile+"=")
+		if !ok {
+			continue
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return []string{path}
+		}
+		break
+	}
+	return nil
 }
 
 // agentScratch is the part of the turn's scratch folder that the agent may change: what it leaves for us, and settings

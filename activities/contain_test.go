@@ -14,6 +14,7 @@ import (
 	"conclave/internal/agent"
 	"conclave/internal/loop"
 	"conclave/internal/record"
+	"conclave/internal/runindex"
 	"conclave/internal/sandbox"
 )
 
@@ -195,6 +196,74 @@ func TestAnIsolatedHomeIsContained(t *testing.T) {
 	require.Equal(t, l.acts.StateDir+"/runs/"+runID+"/home\nstate\n", l.get(out.Final))
 	require.FileExists(t, filepath.Join(l.acts.StateDir, "runs", runID, "home", "state"))
 	require.NoFileExists(t, filepath.Join(l.dir, "outside"))
+}
+
+// A writer's home outlives its turn: what it leaves there for other agents, and for the shells that they start, reaches
+// no reader. And with a home of its own it fills none of the user's caches.
+func TestAReaderHasAHomeThatNoWriterTouched(t *testing.T) {
+	l := containedLab(t)
+	l.acts.IsolateHome = true
+	require.NoError(t, os.MkdirAll(filepath.Join(l.dir, ".cache"), 0o755))
+	l.script(`cat > /dev/null; mkdir -p ~/.codex; echo planted > ~/.codex/AGENTS.md; echo planted > ~/.profile; (echo planted > ` + l.dir + `/.cache/x)
+mkdir -p ~/.cache && echo own > ~/.cache/x && cat ~/.cache/x; echo 1 > calc.go`)
+	wrote := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	require.Equal(t, record.ClassOK, wrote.Class, wrote.Message)
+	require.Equal(t, "own\n", l.get(wrote.Final))
+	require.NoFileExists(t, filepath.Join(l.dir, ".cache/x"))
+
+	l.script(`cat > /dev/null; cat ~/.codex/AGENTS.md ~/.profile; echo state > ~/state && cat ~/state; echo 'VERDICT: PASS'`)
+	read := do[loop.TurnResult](l, l.acts.RunTurn, l.review("03-hand", wrote.Snapshot))
+	require.Equal(t, record.ClassOK, read.Class, read.Message)
+	require.Equal(t, "state\nVERDICT: PASS\n", l.get(read.Final))
+
+	l.script(`cat > /dev/null; cat ~/.profile; echo 2 > calc.go`)
+	wrote = do[loop.TurnResult](l, l.acts.RunTurn, l.turn("04"))
+	require.Equal(t, "planted\n", l.get(wrote.Final), "a repair may go on with the session that lies there")
+}
+
+// Keys and logins that lie elsewhere than where everybody's do are found by the variables that name them; so are the
+// configuration, which may hold keys, and what runs left in the users' repositories.
+func TestWhatTheWorkersEnvironmentNamesIsHidden(t *testing.T) {
+	l := containedLab(t)
+	places := map[string]string{
+		"keys/sa.json": "GOOGLE_APPLICATION_CREDENTIALS=keys/sa.json", "kube/a.yaml": "KUBECONFIG=kube/a.yaml:" + l.dir + "/kube/b.yaml", "kube/b.yaml": "",
+		"codex-home/auth.json": "CODEX_HOME=codex-home", "cfg/gh/hosts.yml": "XDG_CONFIG_HOME=cfg", "cfg/conclave/config.yaml": "", "conf/mine.yaml": "",
+		"source/.conclave/runs/other/report.md": "", "elsewhere/.conclave/runs/other/run.json": "",
+	}
+	script := "cat > /dev/null; cd ~; " // a path with its folder would be a part of the program
+	for name, variable := range places {
+		path := filepath.Join(l.dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte("secret"), 0o600))
+		if key, value, ok := strings.Cut(variable, "="); ok {
+			l.acts.Environ = append(l.acts.Environ, key+"="+l.dir+"/"+value)
+		}
+		script += "cat " + name + "; "
+	}
+	l.acts.Agents.Environ = l.acts.Environ
+	l.acts.Hide = []string{filepath.Join(l.dir, "conf/mine.yaml")}
+	require.NoError(t, runindex.Open(l.acts.StateDir).Write(runindex.Entry{RunID: "other", Source: filepath.Join(l.dir, "elsewhere")}))
+	l.acts.Own.Dir = l.source
+
+	l.script(script + "cat notes; cd - > /dev/null; echo 1 > calc.go")
+	out := do[loop.TurnResult](l, l.acts.RunTurn, l.turn("01"))
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Equal(t, "plain\n", l.get(out.Final))
+	checked := do[loop.VerifyResult](l, l.acts.Verify, l.verify("02", out.Snapshot, script+"cat notes"))
+	require.NotContains(t, l.get(checked.Artifacts["verify.log"]), "secret")
+
+	for _, writing := range []bool{true, false} { // whose login it is reads it
+		l.acts.Agents.Binaries["gemini"] = filepath.Join(l.dir, "agent.sh")
+		l.script(`cat > /dev/null; echo '{"type":"init","session_id":"s","model":"m"}'
+echo '{"type":"message","role":"assistant","content":"'$(cat $GOOGLE_APPLICATION_CREDENTIALS)' VERDICT: PASS"}'; echo '{"type":"result","status":"success"}'`)
+		req := l.review("03-hand", out.Snapshot)
+		if writing {
+			req = l.turn("04")
+		}
+		req.Target = record.Engine{Adapter: "gemini", Provider: "google", ModelFamily: "gemini", Model: "default"}
+		said := do[loop.TurnResult](l, l.acts.RunTurn, req)
+		require.Contains(t, l.get(said.Final), "secret")
+	}
 }
 
 // A repository can come with a .git of somebody else's making, whose list of object stores names what it likes.

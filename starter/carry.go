@@ -70,10 +70,14 @@ func (c *carriage) connect(ctx context.Context, conf config.Config, target host.
 	}
 	c.entry.Namespace = c.conn.Target.Namespace
 	environ := os.Environ()
+	var hide []string
+	if c.entry.Config != "" { // it may hold keys
+		hide = append(hide, c.entry.Config)
+	}
 	c.acts, err = activities.New(activities.Options{
 		Store: artifacts, StateDir: conf.Host.StateDir, Agents: conf.Host.AgentSettings(environ), Prices: conf.Host.PriceList(),
 		Environ: environ, Client: c.conn.Client, Sandbox: conf.Host.Sandbox, Caches: conf.Host.Caches, IsolateHome: conf.Host.IsolateHome,
-		Own: activities.Own{RunID: c.entry.RunID, Dir: c.entry.Source},
+		Hide: hide, Own: activities.Own{RunID: c.entry.RunID, Dir: c.entry.Source},
 	})
 	return err
 }

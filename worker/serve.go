@@ -41,14 +41,14 @@ func (s settings) serve(ctx context.Context, h config.Host, logger *zap.Logger) 
 		return err
 	}
 	defer connection.Close()
-	acts, err := open(h, connection.Client)
+	acts, err := open(h, connection.Client, s.configFile)
 	if err != nil {
 		return err
 	}
 	return s.poll(ctx, connection.Client, acts, h.TaskQueue, logger)
 }
 
-func open(h config.Host, c client.Client) (*activities.Activities, error) {
+func open(h config.Host, c client.Client, configFile string) (*activities.Activities, error) {
 	folder, err := store.OpenFolder(h.Store)
 	if err != nil {
 		return nil, err
@@ -57,9 +57,13 @@ func open(h config.Host, c client.Client) (*activities.Activities, error) {
 		return nil, fmt.Errorf("state folder (CONCLAVE_STATE_DIR): %w", err)
 	}
 	environ := os.Environ()
+	var hide []string
+	if configFile != "" { // it may hold keys
+		hide = append(hide, configFile)
+	}
 	return activities.New(activities.Options{
 		Store: folder, StateDir: h.StateDir, Agents: h.AgentSettings(environ), Prices: h.PriceList(), Environ: environ, Client: c,
-		Sandbox: h.Sandbox, Caches: h.Caches, IsolateHome: h.IsolateHome,
+		Sandbox: h.Sandbox, Caches: h.Caches, IsolateHome: h.IsolateHome, Hide: hide,
 	})
 }
 

@@ -201,6 +201,21 @@ func TestNothingIsPlantedBesideACache(t *testing.T) {
 	})
 }
 
+// Who keeps keys elsewhere than everybody says so in variables. What holds a home is no secret as a whole.
+func TestWhatVariablesNameIsHidden(t *testing.T) {
+	kinds(t, func(t *testing.T, kind sandbox.Kind) {
+		s := newScene(t)
+		s.layout(map[string]string{"keys/sa.json": "k1", "gpg/x": "k2", "cfg/gh/hosts.yml": "k3", "cfg/tool/x": "fine", "kube/a": "k4", "kube/b": "k5"})
+		turn := s.turn(sandbox.Writer)
+		turn.Worker = []string{
+			"GOOGLE_APPLICATION_CREDENTIALS=" + s.home + "/keys/sa.json", "GNUPGHOME=" + s.home + "/gpg", "XDG_CONFIG_HOME=" + s.home + "/cfg",
+			"KUBECONFIG=" + s.home + "/kube/a:" + s.home + "/kube/b", "NETRC=" + s.home, "DOCKER_CONFIG=/", "KRB5CCNAME=KEYRING:x", "AWS_CONFIG_FILE=/dev/null", "CLOUDSDK_CONFIG=/usr",
+		}
+		out, _ := s.run(kind, turn, `cd ~; cat keys/* gpg/x cfg/gh/hosts.yml kube/a kube/b; cat cfg/tool/x notes.txt`)
+		require.Equal(t, "finecontent of "+s.home+"/notes.txt", out)
+	})
+}
+
 func TestMissingStateIsMadeBefore(t *testing.T) {
 	kinds(t, func(t *testing.T, kind sandbox.Kind) {
 		s := newScene(t)

@@ -43,8 +43,10 @@ type Turn struct {
 	Caches []string
 	// Protected are files and folders of the workspace that a writer must not change.
 	Protected []string
-	// Hide are folders of ours: runs and store.
+	// Hide are places of ours, runs and store, and logins that are not this turn's.
 	Hide []string
+	// Worker is the environment of the process that runs the turn: where it names a place of credentials, that is hidden.
+	Worker []string
 	// homes are Home and HOME of Env; see homes.
 	homes []string
 }
@@ -64,6 +66,7 @@ func (t Turn) Policy() (Policy, error) {
 		b.add(Hidden, filepath.Join(home, ".local/state/conclave"))
 	}
 	b.add(Hidden, systemSecrets...)
+	b.add(Hidden, credentials(t.Worker, t.homes)...)
 	b.add(Hidden, t.Hide...)
 	if t.Role != Reader {
 		t.caches(b)
@@ -101,8 +104,13 @@ func (t Turn) common(b *builder) {
 	}
 }
 
+// caches belong to the home that the turn has: with one of its own it fills none of the user's.
 func (t Turn) caches(b *builder) {
-	for _, home := range t.homes {
+	own := valueOf(t.Env, "HOME")
+	if own == "" {
+		own = t.Home
+	}
+	for _, home := range homes("", own) {
 		for _, c := range caches {
 			t.cache(b, home, c)
 		}
@@ -123,6 +131,7 @@ func (t Turn) caches(b *builder) {
 	for _, home := range t.homes { // what caches hold that is secret, and an agent's own that are not this one's
 		b.add(Hidden, hidden(home, t.State)...)
 	}
+	b.add(Hidden, credentials(t.Worker, t.homes)...)
 }
 
 func (t Turn) cache(b *builder, home string, c cache) {
