@@ -208,3 +208,28 @@ echo '{"type":"turn.completed","usage":{"input_tokens":1000,"cached_input_tokens
 		require.True(t, out.Usage.Priced)
 	}
 }
+
+// A turn that breaks off after the model's first word was paid, and one that was refused was not: only the first may make
+// the bill unknown.
+func TestATurnSaysWhetherTheModelWorked(t *testing.T) {
+	l := newLab(t).prepare(false)
+	refused := `echo '{"type":"thread.started","thread_id":"t1"}'; echo '{"type":"turn.started"}'; `
+	failed := `echo '{"type":"turn.failed","error":{"message":"stream disconnected before completion"}}'; exit 1`
+	for step, c := range map[string]struct {
+		script string
+		worked bool
+	}{
+		"01": {refused + failed, false},
+		"02": {refused + `echo '{"type":"item.started","item":{"type":"command_execution","command":"make"}}'; ` + failed, true},
+		"03": {refused + `echo '{"type":"item.completed","item":{"type":"agent_message","text":"I look"}}'; ` + failed, true},
+	} {
+		l.plays(c.script)
+		req := l.turn(step)
+		req.Target = record.Engine{Adapter: "codex", Provider: "openai", ModelFamily: "gpt", Model: "gpt-test"}
+		out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+		require.Equal(t, record.ClassTransient, out.Class, out.Message)
+		require.Nil(t, out.Usage)
+		require.Equal(t, c.worked, out.Worked, step)
+		require.Zero(t, out.Lost)
+	}
+}

@@ -52,6 +52,7 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (_ *loo
 	// A turn that is over is kept, whatever happens to its worker or its run meanwhile.
 	saving := context.WithoutCancel(ctx)
 	result.DurationMS, result.Attempt = time.Since(t.began).Milliseconds(), t.attempt
+	result.Worked, result.Lost = t.worked, t.attempt-1
 	if err = t.store(saving, result); err == nil {
 		result, err = spotless(a, result)
 	}
@@ -79,6 +80,8 @@ type turn struct {
 	scratch string
 	space   *workspace
 	outcome agent.Outcome
+	// worked says that the model said or did something.
+	worked bool
 	// parts are the agent's words, where they come in parts.
 	parts *secret.Parts
 	// watch is over what a reader must not change.
@@ -216,6 +219,7 @@ func (t *turn) follow(parser agent.Parser, log *eventLog) func([]byte) error {
 			if err := log.add(event); err != nil {
 				return err
 			}
+			t.worked = t.worked || event.Kind == agent.EventMessage || event.Kind == agent.EventAction
 			if action := t.doing(event); action != "" {
 				t.beat.act(action)
 			}

@@ -50,6 +50,7 @@ func TestAKilledStarterIsResumed(t *testing.T) {
 	require.Equal(t, 1, l.started("implement"))
 	require.Equal(t, 2, l.started("repair"))
 	require.Equal(t, 2, run.Steps[4].Attempts)
+	require.Equal(t, 1, run.Steps[4].Usage.Unknown, "what the lost attempt consumed is known to nobody")
 	var again int64
 	for _, n := range l.notes() {
 		if n.What == "start" && n.Role == "repair" {

@@ -158,7 +158,11 @@ type TurnResult struct {
 	Message  string         `json:"message,omitempty"`
 	Reported *record.Engine `json:"reported,omitempty"`
 	Usage    *record.Usage  `json:"usage,omitempty"`
-	Session  string         `json:"session,omitempty"`
+	// Worked says that the model answered, whatever became of the turn: what nobody reported of it is unknown then, and
+	// not nothing. Lost counts earlier attempts, whose workers died or stopped: what they consumed is known to nobody.
+	Worked  bool   `json:"worked,omitempty"`
+	Lost    int    `json:"lost,omitempty"`
+	Session string `json:"session,omitempty"`
 	// Resumed says that the turn went on with the session that it was asked to resume.
 	Resumed bool `json:"resumed,omitempty"`
 	// Verdict is pass or block for a reviewer's valid answer, else empty.

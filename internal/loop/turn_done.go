@@ -19,9 +19,7 @@ func (p *Progress) turnDone(call Call, out Outcome, now time.Time) *Again {
 	p.receipt(call, result)
 	impatient(call, &result)
 	if again := p.again(call, result); again != nil {
-		if result.Usage != nil { // what a failed try consumed was paid too; a refused one consumed nothing
-			p.paid(p.step(call.Step), result)
-		}
+		p.paidTry(p.step(call.Step), result)
 		p.step(call.Step).Message = clip(fmt.Sprintf("waits %s for another try: %s", again.After, again.Why), messageBytes)
 		return again
 	}
@@ -78,9 +76,29 @@ func (p *Progress) finishStep(call Call, result TurnResult, now time.Time) *reco
 	return step
 }
 
+// paidTry is paid for a try that another one follows. One that was refused consumed nothing, and reports nothing.
+func (p *Progress) paidTry(step *record.Step, result TurnResult) {
+	switch {
+	case result.Usage != nil:
+		p.paid(step, result)
+	case result.Worked:
+		p.unreported(step, result.Lost+1)
+	default:
+		p.unreported(step, result.Lost)
+	}
+}
+
+// unreported counts engine calls of which nobody told what they consumed.
+func (p *Progress) unreported(step *record.Step, calls int) {
+	for range calls {
+		p.Run.Usage, step.Usage = record.Sum(p.Run.Usage, nil), record.Sum(step.Usage, nil)
+	}
+}
+
 // paid adds what a try consumed to its step and to the run. What nobody
 // reported is unknown, and makes an unknown part of a sum.
 func (p *Progress) paid(step *record.Step, result TurnResult) {
+	p.unreported(step, result.Lost)
 	p.Run.Usage = record.Sum(p.Run.Usage, result.Usage)
 	if step.Usage == nil {
 		step.Usage = result.Usage

@@ -73,3 +73,33 @@ func TestABudgetOfCostThatBoundsNothingIsSaid(t *testing.T) {
 	}
 	require.Equal(t, 1, notes)
 }
+
+// A try that worked and told nothing was paid all the same, and so was an attempt that died with its worker: the sums say
+// that something of them is unknown. A refused try consumed nothing.
+func TestWhatFailedTriesAndLostAttemptsConsumedIsUnknown(t *testing.T) {
+	w := newWorld(t, input(3))
+	tries := 0
+	w.answers["implement"] = func(loop.Call) loop.Outcome {
+		out := wrote("tree-1", true)
+		out.Turn.Lost = 1
+		switch tries++; tries {
+		case 1:
+			out = troubled(record.ClassTransient, "EFFECT_FAILED")
+			out.Turn.Worked, out.Turn.Lost = true, 2
+		case 2:
+			out = troubled(record.ClassTransient, "EFFECT_FAILED")
+		}
+		return out
+	}
+	w.answers["review codex"] = func(c loop.Call) loop.Outcome {
+		out := judged(c, "pass")
+		out.Turn.Usage = &record.Usage{InputTokens: 1}
+		return out
+	}
+	w.answers["review claude"] = w.answers["review codex"]
+	require.Equal(t, loop.CallFinish, w.run())
+	run := w.record()
+	require.Equal(t, &record.Usage{InputTokens: 10, Turns: 1, Unpriced: 1, Unknown: 4}, run.Steps[0].Usage)
+	require.Equal(t, record.Usage{InputTokens: 10, Turns: 1, Unpriced: 1, Unknown: 4}, run.UsageByRole["implementer"])
+	require.Equal(t, &record.Usage{InputTokens: 12, Turns: 3, Unpriced: 3, Unknown: 4}, run.Usage)
+}
