@@ -14,6 +14,7 @@ import (
 
 type opencodeEvent struct {
 	Type      string `json:"type"`
+	Timestamp int64  `json:"timestamp"` // milliseconds
 	SessionID string `json:"sessionID"`
 	Part      struct {
 		Text      string `json:"text"`
@@ -56,9 +57,10 @@ type opencodeParser struct {
 	target   Target
 	now      func() time.Time
 	session  string
-	texts    []string // of the newest step
-	stepped  bool     // a step began
-	finish   string   // reason of the newest finished step; "" while a step is going on
+	texts    []string  // of the newest step
+	stepped  bool      // a step began
+	worked   time.Time // when the model was last heard of: a step may begin without it
+	finish   string    // reason of the newest finished step; "" while a step is going on
 	usage    Usage
 	cost     float64
 	priced   bool
@@ -79,6 +81,9 @@ func (p *opencodeParser) Line(line []byte) []Event {
 	if e.SessionID != "" && p.session == "" { // sub-agents have sessions of their own, which come later
 		p.session = e.SessionID
 		events = append(events, Event{Kind: EventStart, Session: e.SessionID, Model: modelFlag(p.target)})
+	}
+	if e.Type == "text" || e.Type == "tool_use" || e.Type == "step_finish" {
+		p.worked = time.UnixMilli(e.Timestamp)
 	}
 	return append(events, p.event(e)...)
 }
@@ -193,7 +198,7 @@ func (p *opencodeParser) failure(end ProcessEnd) (failure, bool) {
 	if p.last != nil {
 		said = p.last.text()
 	}
-	if f, waits := opencodeWaits(end, now); waits && p.fatal == "" {
+	if f, waits := opencodeWaits(end, p.worked, now); waits && p.fatal == "" {
 		return f, true
 	}
 	if f, ours := oursFirst(end, p.fatal, said); ours {
@@ -212,12 +217,13 @@ func (p *opencodeParser) failure(end ProcessEnd) (failure, bool) {
 	return failure{}, false
 }
 
-// opencodeLogged is an error in its log on standard error.
-var opencodeLogged = regexp.MustCompile(`(?m)^timestamp=\S+ level=ERROR .*message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
+// opencodeLogged is an error in its log on standard error, with its time.
+var opencodeLogged = regexp.MustCompile(`(?m)^timestamp=(\S+) level=ERROR .*message="stream error".* error\.error="((?:[^"\\]|\\.)*)"`)
 
 // opencodeWaits reads what a run that we ended was waiting for. Between its tries the stream is silent, also where the
-// server said that the next one makes sense in hours; only the log tells.
-func opencodeWaits(end ProcessEnd, now time.Time) (failure, bool) {
+// server said that the next one makes sense in hours; only the log tells. An error after which the model was heard of again
+// is over: what ended the run then is the limit.
+func opencodeWaits(end ProcessEnd, worked, now time.Time) (failure, bool) {
 	if cause := process.Cause(end.Cause); cause != process.CauseIdle && cause != process.CauseTimeout {
 		return failure{}, false
 	}
@@ -225,7 +231,11 @@ func opencodeWaits(end ProcessEnd, now time.Time) (failure, bool) {
 	if len(found) == 0 {
 		return failure{}, false
 	}
-	f, ok := match(opencodeSignatures, found[len(found)-1][1], now)
+	newest := found[len(found)-1]
+	if at, err := time.Parse(time.RFC3339, newest[1]); err == nil && worked.After(at) {
+		return failure{}, false
+	}
+	f, ok := match(opencodeSignatures, newest[2], now)
 	f.text = "ended while it waited to try again: " + f.text
 	return f, ok
 }

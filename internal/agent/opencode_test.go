@@ -2,9 +2,13 @@ package agent
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"conclave/internal/process"
+	"conclave/internal/record"
 )
 
 // TestNobodyLiftsOpencodesPermissions: what the user configures stays, except what a reader may do.
@@ -58,5 +62,36 @@ func TestNobodyLiftsOpencodesPermissions(t *testing.T) {
 		_, err := invoke(Settings{Environ: []string{opencodeConfig + "=" + bad}}, TurnSpec{})
 		require.ErrorContains(t, err, opencodeConfig)
 		require.True(t, IsUnavailable(err))
+	}
+}
+
+// TestAnErrorThatOpencodeGotOverIsNoWait: its log goes back to the beginning of the turn. A limit of ours that ends a run
+// which works is a time-out, whatever went wrong before (measured with 1.18.33: one refused request, then a long command).
+func TestAnErrorThatOpencodeGotOverIsNoWait(t *testing.T) {
+	const logged = `timestamp=2026-12-01T01:15:23.391Z level=ERROR run=d371a3a8 message="stream error" providerID=fake small=false error.error="AI_APICallError: Rate limit reached for requests."` + "\n"
+	const at = 1796087723391 // of the error, in milliseconds
+	event := func(kind string, after int, part string) string {
+		return fmt.Sprintf(`{"type":%q,"timestamp":%d,"sessionID":"s","part":{%s}}`, kind, at+after, part)
+	}
+	for name, c := range map[string]struct {
+		lines []string
+		want  record.Class
+	}{
+		"nothing came":          {nil, record.ClassQuota},
+		"all came before":       {[]string{event("step_start", -20, ""), event("text", -10, `"text":"x"`)}, record.ClassQuota},
+		"a step began, no more": {[]string{event("step_start", 10, "")}, record.ClassQuota},
+		"words came":            {[]string{event("step_start", 10, ""), event("text", 20, `"text":"x"`)}, record.ClassTimeout},
+		"a tool was called":     {[]string{event("step_start", 10, ""), event("tool_use", 20, `"tool":"bash"`)}, record.ClassTimeout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, cause := range []process.Cause{process.CauseIdle, process.CauseTimeout} {
+				p := opencode{}.Parser(TurnSpec{Writing: true})
+				for _, line := range c.lines {
+					p.Line([]byte(line))
+				}
+				o := p.Outcome(ProcessEnd{Code: -1, Cause: string(cause), Stderr: logged})
+				require.Equal(t, c.want, o.Class, o.Message)
+			}
+		})
 	}
 }
