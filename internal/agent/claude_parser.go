@@ -98,7 +98,7 @@ func (p *claudeParser) assistant(e claudeEvent) []Event {
 	if m != "" && m != synthetic && e.ParentID == "" {
 		if m != p.served {
 			events = append(events, Event{Kind: EventModel, Model: m})
-			p.models = append(p.models, m)
+			p.models = remark(p.models, m)
 		}
 		p.served = m
 	}

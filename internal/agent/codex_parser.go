@@ -113,7 +113,7 @@ func (p *codexParser) item(e codexEvent) []Event {
 		}
 	case "error":
 		if done {
-			p.notes = append(p.notes, short(e.Item.Message, actionLimit))
+			p.notes = remark(p.notes, short(e.Item.Message, actionLimit))
 			return []Event{{Kind: EventError, Text: e.Item.Message}}
 		}
 	case "command_execution":

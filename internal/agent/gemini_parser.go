@@ -91,7 +91,7 @@ func (p *geminiParser) Line(line []byte) []Event {
 		}
 	case "error":
 		if e.Severity != "warning" && e.Message != "" {
-			p.errors = append(p.errors, e.Message)
+			p.errors = remark(p.errors, e.Message)
 		}
 		return []Event{{Kind: EventError, Text: e.Message}}
 	case "result":
@@ -105,7 +105,7 @@ func (p *geminiParser) message(e geminiEvent) []Event {
 	if e.Role != "assistant" || e.Content == "" {
 		return nil
 	}
-	p.final.WriteString(e.Content)
+	p.final.WriteString(fitting(p.final.Len(), e.Content))
 	return []Event{{Kind: EventMessage, Text: e.Content, Part: e.Delta}}
 }
 

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"conclave/internal/process"
 )
@@ -15,4 +16,22 @@ func object(line []byte, into any) bool {
 		line = bytes.TrimSpace([]byte(process.Clean(string(line))))
 	}
 	return len(line) > 0 && line[0] == '{' && json.Unmarshal(line, into) == nil
+}
+
+// finalMost bounds what is kept of a final message that comes in parts, in bytes. No answer that long is read, and what the
+// program prints is bounded by the disk only.
+const finalMost = 16 << 20
+
+// fitting is the beginning of a part that there is room for behind so many bytes.
+func fitting(have int, part string) string { return part[:min(len(part), max(finalMost-have, 0))] }
+
+// mostRemarks bounds lists of what a stream says beside its answer; the last ones are kept, of each the beginning.
+const (
+	mostRemarks = 20
+	remarkMost  = 64 << 10
+)
+
+func remark(list []string, text string) []string {
+	list = append(list, strings.Clone(text[:min(len(text), remarkMost)])) // not the whole line with it
+	return list[max(0, len(list)-mostRemarks):]
 }

@@ -58,6 +58,7 @@ type opencodeParser struct {
 	now      func() time.Time
 	session  string
 	texts    []string  // of the newest step
+	size     int       // of the texts
 	stepped  bool      // a step began
 	worked   time.Time // when the model was last heard of: a step may begin without it
 	finish   string    // reason of the newest finished step; "" while a step is going on
@@ -91,14 +92,16 @@ func (p *opencodeParser) Line(line []byte) []Event {
 func (p *opencodeParser) event(e opencodeEvent) []Event {
 	switch e.Type {
 	case "step_start":
-		p.stepped, p.finish, p.texts, p.failed = true, "", nil, nil
+		p.stepped, p.finish, p.texts, p.size, p.failed = true, "", nil, 0, nil
 	case "text":
 		if e.Part.Synthetic { // its own words to the model after it summed up: it goes on
-			p.finish, p.texts = "", nil
+			p.finish, p.texts, p.size = "", nil, 0
 			return nil
 		}
 		if strings.TrimSpace(e.Part.Text) != "" {
-			p.texts = append(p.texts, e.Part.Text)
+			if part := fitting(p.size, e.Part.Text); part != "" {
+				p.texts, p.size = append(p.texts, part), p.size+len(part)+1
+			}
 			return []Event{{Kind: EventMessage, Text: e.Part.Text}}
 		}
 	case "tool_use":
