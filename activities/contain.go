@@ -41,10 +41,13 @@ type containment struct {
 	note string
 	// temp is the folder for temporary files; it goes with the turn.
 	temp string
+	// settings are what the user's own sessions and tools obey, as it was before.
+	settings settings
 }
 
-// clean removes the temporary files.
+// clean removes the temporary files, and puts back links to settings.
 func (c containment) clean() {
+	c.settings.putBack()
 	if c.temp != "" {
 		_ = gitrepo.RemoveTree(c.temp)
 	}
@@ -175,7 +178,6 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 		return containment{}, err
 	}
 	states := t.state(inv.Env)
-	t.settings = lookAtSettings(states)
 	turn := sandbox.Turn{
 		Role: sandbox.Reader, Program: inv.Path, Args: inv.Args, Env: inv.Env, Workspace: t.space.dir, Temp: temp,
 		Read: append(objectStores(t.space.repo.ObjectsDir()), inv.StdinFile), Write: []string{t.agentScratch()}, State: states,
@@ -195,6 +197,7 @@ func (t *turn) containTurn(ctx context.Context, inv agent.Invocation) (containme
 	}
 	held, err := t.contain(ctx, turn)
 	held.temp = temp
+	held.settings = lookAtSettings(append(sandbox.Settings(states), sandbox.Obeyed(homeOf(inv.Env))...))
 	return held, err
 }
 
@@ -237,7 +240,7 @@ func (t *turn) state(env []string) []sandbox.StatePath {
 	}
 	var out []sandbox.StatePath
 	for _, place := range adapter.Facts().StatePaths(homeOf(env), env) {
-		state := sandbox.StatePath{Path: place.Path}
+		state := sandbox.StatePath{Path: place.Path, Instructions: place.Instructions}
 		if place.File {
 			state.Content = "{}\n"
 		}
@@ -255,7 +258,7 @@ func (c command) contain(ctx context.Context, w *workspace, scratch string, env 
 	held, err := c.Activities.contain(ctx, sandbox.Turn{
 		Role: sandbox.Command, Program: shell, Env: env, Workspace: w.dir, Temp: temp, Read: objectStores(w.repo.ObjectsDir()),
 	})
-	held.temp = temp
+	held.temp, held.settings = temp, lookAtSettings(sandbox.Obeyed(homeOf(env)))
 	return held, err
 }
 

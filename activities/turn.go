@@ -88,8 +88,6 @@ type turn struct {
 	watch *gitrepo.Watch
 	// held is what contains the agent.
 	held containment
-	// settings are what the agent's own sessions obey, as it was before.
-	settings settings
 	// resumed is the session that the turn goes on with, nil for a new one; notes tell a reader what became of it.
 	resumed *loop.Earlier
 	notes   []string

@@ -25,7 +25,7 @@ func (codex) Facts() Facts {
 		Flags: []string{
 			"--json", "--skip-git-repo-check", "--ignore-user-config", "--ignore-rules", "--output-last-message", "--sandbox", "--disable",
 		},
-		State: []StatePath{{Variable: "CODEX_HOME", Home: ".codex", Login: "auth.json"}},
+		State: []StatePath{{Variable: "CODEX_HOME", Home: ".codex", Login: "auth.json", Instructions: []string{"AGENTS.override.md", "AGENTS.md"}}},
 		Keys:  []string{"CODEX_API_KEY", "CODEX_ACCESS_TOKEN"}, // exec sends no OPENAI_API_KEY (measured with 0.171.0)
 		LogIn: "run codex login, or set CODEX_API_KEY (it does not read OPENAI_API_KEY)",
 	}

@@ -38,6 +38,8 @@ type StatePath struct {
 	File bool
 	// Login is the file beneath it that holds a login; "." is the place itself.
 	Login string
+	// Instructions are files beneath it that the program obeys in every turn, whatever flags say, where there are any.
+	Instructions []string
 }
 
 // place is where it is; "" when it is nowhere.
@@ -55,17 +57,20 @@ func (p StatePath) place(home string, environ []string) string {
 
 // Place is a state path on this machine.
 type Place struct {
-	Path string
-	File bool // else a folder
+	Path         string
+	File         bool     // else a folder
+	Instructions []string // beneath it, see StatePath
 }
 
 // StatePaths are the places for a home folder and an environment. They need not exist.
 func (f Facts) StatePaths(home string, environ []string) []Place {
 	var out []Place
 	for _, p := range f.State {
-		if path := p.place(home, environ); path != "" && !slices.Contains(out, Place{path, p.File}) {
-			out = append(out, Place{path, p.File})
+		path := p.place(home, environ)
+		if path == "" || slices.ContainsFunc(out, func(known Place) bool { return known.Path == path && known.File == p.File }) {
+			continue
 		}
+		out = append(out, Place{path, p.File, p.Instructions})
 	}
 	return out
 }

@@ -45,18 +45,19 @@ func TestFactsAreComplete(t *testing.T) {
 }
 
 func TestStatePathsFollowTheEnvironment(t *testing.T) {
+	agents := []string{"AGENTS.override.md", "AGENTS.md"}
 	for _, c := range []struct {
 		adapter, home string
 		environ       []string
 		want          []Place
 	}{
-		{"claude", "/h", nil, []Place{{"/h/.claude", false}, {"/h/.claude.json", true}}},
-		{"claude", "/h", []string{"CLAUDE_CONFIG_DIR=/c"}, []Place{{"/c", false}, {"/c/.claude.json", true}}},
+		{"claude", "/h", nil, []Place{{"/h/.claude", false, nil}, {"/h/.claude.json", true, nil}}},
+		{"claude", "/h", []string{"CLAUDE_CONFIG_DIR=/c"}, []Place{{"/c", false, nil}, {"/c/.claude.json", true, nil}}},
 		{"claude", "", nil, nil},
-		{"codex", "/h", []string{"CODEX_HOME=relative"}, []Place{{"/h/.codex", false}}},
-		{"codex", "/h", []string{"CODEX_HOME=/x", "CODEX_HOME=/y"}, []Place{{"/y", false}}},
-		{"opencode", "/h", []string{"XDG_DATA_HOME=/d"}, []Place{{"/d/opencode", false}, {"/h/.config/opencode", false}, {"/h/.local/state/opencode", false}, {"/h/.cache/opencode", false}}},
-		{"gemini", "/h", []string{"GEMINI_CLI_HOME=/g"}, []Place{{"/g/.gemini", false}}},
+		{"codex", "/h", []string{"CODEX_HOME=relative"}, []Place{{"/h/.codex", false, agents}}},
+		{"codex", "/h", []string{"CODEX_HOME=/x", "CODEX_HOME=/y"}, []Place{{"/y", false, agents}}},
+		{"opencode", "/h", []string{"XDG_DATA_HOME=/d"}, []Place{{"/d/opencode", false, nil}, {"/h/.config/opencode", false, []string{"AGENTS.md"}}, {"/h/.local/state/opencode", false, nil}, {"/h/.cache/opencode", false, nil}}},
+		{"gemini", "/h", []string{"GEMINI_CLI_HOME=/g"}, []Place{{"/g/.gemini", false, []string{"GEMINI.md"}}}},
 	} {
 		require.Equal(t, c.want, facts(t, c.adapter).StatePaths(c.home, c.environ), "%s %v", c.adapter, c.environ)
 	}

@@ -29,7 +29,7 @@ func (gemini) Facts() Facts {
 		Flags: []string{
 			"--output-format", "--skip-trust", "--extensions", "--allowed-mcp-server-names", "--approval-mode", "--admin-policy", "--session-id", "--resume",
 		},
-		State: []StatePath{{Variable: "GEMINI_CLI_HOME", Under: ".gemini", Home: ".gemini", Login: "oauth_creds.json"}},
+		State: []StatePath{{Variable: "GEMINI_CLI_HOME", Under: ".gemini", Home: ".gemini", Login: "oauth_creds.json", Instructions: []string{"GEMINI.md"}}},
 		Keys:  []string{"GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"},
 		LogIn: "start gemini once and choose a login, or set GEMINI_API_KEY",
 	}

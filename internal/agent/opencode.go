@@ -34,7 +34,7 @@ func (opencode) Facts() Facts {
 		},
 		State: []StatePath{
 			{Variable: "XDG_DATA_HOME", Under: "opencode", Home: ".local/share/opencode", Login: "auth.json"},
-			{Variable: "XDG_CONFIG_HOME", Under: "opencode", Home: ".config/opencode"},
+			{Variable: "XDG_CONFIG_HOME", Under: "opencode", Home: ".config/opencode", Instructions: []string{"AGENTS.md"}},
 			{Variable: "XDG_STATE_HOME", Under: "opencode", Home: ".local/state/opencode"},
 			{Variable: "XDG_CACHE_HOME", Under: "opencode", Home: ".cache/opencode"},
 		},

@@ -173,6 +173,24 @@ func TestAnAgentsSettingsAreKept(t *testing.T) {
 	require.NoFileExists(t, s.home+"/.claude/hooks/y")
 }
 
+// Instructions that an agent obeys in each turn are no turn's to plant, also where the user has none.
+func TestNoTurnPlantsInstructions(t *testing.T) {
+	if sandbox.Detect(context.Background()).Kind() != sandbox.Bubblewrap {
+		t.Skip("Landlock cannot keep single files of a folder that can be written")
+	}
+	for _, role := range []sandbox.Role{sandbox.Reader, sandbox.Writer} {
+		s := newScene(t)
+		s.layout(map[string]string{".codex/AGENTS.md": "mine\n"})
+		turn := s.turn(role)
+		turn.State = []sandbox.StatePath{{Path: s.home + "/.codex", Instructions: []string{"AGENTS.override.md", "AGENTS.md"}}}
+		out, _ := s.run(sandbox.Bubblewrap, turn, `cd ~/.codex; for f in AGENTS.md AGENTS.override.md; do (echo planted > $f); rm -f $f; (echo planted > $f); done; cat AGENTS.override.md AGENTS.md; echo fine > auth.json`)
+		require.Equal(t, "mine", out)
+		require.Equal(t, "mine\n", read(t, s.home+"/.codex/AGENTS.md"))
+		require.Empty(t, read(t, s.home+"/.codex/AGENTS.override.md"))
+		require.Equal(t, "fine\n", read(t, s.home+"/.codex/auth.json"))
+	}
+}
+
 // What a tool obeys, or a person runs by its name, is not planted beside a cache: also where there was nothing before.
 func TestNothingIsPlantedBesideACache(t *testing.T) {
 	kinds(t, func(t *testing.T, kind sandbox.Kind) {

@@ -66,6 +66,17 @@ var caches = []cache{
 // they are missing, empty, and then read-only like those that exist; a name that ends in a slash is a folder.
 var obeyed = map[string][]string{".gradle": {"init.d/", "init.gradle", "gradle.properties"}}
 
+// Obeyed are the places in caches of a home that a tool obeys.
+func Obeyed(home string) []string {
+	var out []string
+	for dir, names := range obeyed {
+		for _, name := range names {
+			out = append(out, filepath.Join(home, dir, name))
+		}
+	}
+	return out
+}
+
 // cacheVariables name such folders elsewhere. What GOPATH and GRADLE_USER_HOME name is treated like its like in the home.
 var cacheVariables = []string{"GOCACHE", "GOMODCACHE", "CARGO_TARGET_DIR", "XDG_CACHE_HOME", "npm_config_cache", "PIP_CACHE_DIR", "UV_CACHE_DIR", "CCACHE_DIR", "SCCACHE_DIR"}
 
@@ -74,6 +85,9 @@ type StatePath struct {
 	Path string
 	// Content, where it is not empty, says that the path is a file, and what it holds when we have to make it.
 	Content string
+	// Instructions are files below it that the agent obeys in every turn. They are read-only, and made, empty, where they are
+	// missing: one that a turn plants would instruct all reviewers to come.
+	Instructions []string
 }
 
 // states are the agents' state paths below the home.

@@ -125,7 +125,7 @@ func (t Turn) caches(b *builder) {
 	}
 	if dir := valueOf(t.Env, "GRADLE_USER_HOME"); dir != "" {
 		t.fill(b, dir, false)
-		keep(b, dir, obeyed[".gradle"])
+		keep(b, dir, obeyed[".gradle"], false)
 	}
 	b.add(Write, t.Caches...)
 	for _, home := range t.homes { // what caches hold that is secret, and an agent's own that are not this one's
@@ -137,7 +137,7 @@ func (t Turn) caches(b *builder) {
 func (t Turn) cache(b *builder, home string, c cache) {
 	dir := filepath.Join(home, c.path)
 	t.fill(b, dir, c.tool != "" && lookUp(c.tool, valueOf(t.Env, "PATH")) != "" && isFolder(home))
-	keep(b, dir, obeyed[c.path])
+	keep(b, dir, obeyed[c.path], false)
 }
 
 func (t Turn) fill(b *builder, dir string, missing bool) {
@@ -147,8 +147,8 @@ func (t Turn) fill(b *builder, dir string, missing bool) {
 	b.add(Write, dir)
 }
 
-// keep makes read-only what is obeyed in a cache that exists.
-func keep(b *builder, dir string, names []string) {
+// keep makes read-only what is obeyed in a folder that exists.
+func keep(b *builder, dir string, names []string, soft bool) {
 	for _, name := range names {
 		path := filepath.Join(dir, name)
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && isFolder(dir) {
@@ -158,7 +158,7 @@ func keep(b *builder, dir string, names []string) {
 				_ = os.WriteFile(path, nil, 0o644)
 			}
 		}
-		b.add(Read, path)
+		b.rule(Rule{Path: path, Access: Read, Soft: soft})
 	}
 }
 
@@ -191,6 +191,7 @@ func (t Turn) state(b *builder) error {
 			return fmt.Errorf("make the agent's state %s: %w; check the folder's permissions", s.Path, err)
 		}
 		b.demand(Write, s.Path)
+		keep(b, s.Path, s.Instructions, true)
 		for _, name := range keptStates {
 			b.rule(Rule{Path: filepath.Join(s.Path, name), Access: Read, Soft: true})
 		}
