@@ -106,6 +106,10 @@ func (u Usage) since(earlier Usage) Usage {
 func (p *codexParser) item(e codexEvent) []Event {
 	done := e.Type == "item.completed"
 	switch e.Item.Type {
+	case "command_execution", "file_change", "web_search", "mcp_tool_call":
+		p.last = "" // what was said before is no final message: the model went on
+	}
+	switch e.Item.Type {
 	case "agent_message":
 		if done {
 			p.last = e.Item.Text
