@@ -93,8 +93,13 @@ func (a *Activities) fillChanged(ctx context.Context, run *record.Run) error {
 // stays for `apply`. Trouble with it is no reason to lose a bundle that is
 // written: `starter doctor` lists leftovers.
 func (a *Activities) clearWork(runID string) {
+	a.clearTemporary(runID)
 	for _, name := range []string{"work", "turns", homeFolder} {
 		_ = gitrepo.RemoveTree(filepath.Join(RunDir(a.StateDir, runID), name))
+	}
+	streams, _ := filepath.Glob(filepath.Join(RunDir(a.StateDir, runID), streamPrefix+"*")) // of killed workers
+	for _, stream := range streams {
+		_ = os.Remove(stream)
 	}
 	_ = os.Remove(a.writerStateFile(runID))
 	_ = os.Remove(a.sessionFile(runID))

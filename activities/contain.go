@@ -226,10 +226,32 @@ func (t *turn) agentScratch() string { return filepath.Join(t.scratch, "agent") 
 // temporary makes the folder for a turn's temporary files. Inside bubblewrap it is /tmp, wherever it lies. Elsewhere its
 // path must be short: a socket's name has at most 107 bytes.
 func (a *Activities) temporary(ctx context.Context, scratch string) (string, error) {
-	if detect(ctx).Kind() == sandbox.Landlock && a.Sandbox != SandboxOff {
-		return os.MkdirTemp("", "conclave-")
+	if detect(ctx).Kind() != sandbox.Landlock || a.Sandbox == SandboxOff {
+		return os.MkdirTemp(scratch, "tmp-")
 	}
-	return os.MkdirTemp(scratch, "tmp-")
+	dir, err := os.MkdirTemp("", tempPrefix)
+	if err != nil {
+		return "", err
+	}
+	// Whoever comes after a killed worker finds it by this link, which no agent can write.
+	return dir, os.Symlink(dir, filepath.Join(scratch, tempLink+strings.TrimPrefix(filepath.Base(dir), tempPrefix)))
+}
+
+// tempPrefix begins the name of a turn's folder for temporary files outside of its scratch folder, tempLink that of the
+// link to it.
+const (
+	tempPrefix = "conclave-"
+	tempLink   = "temp-"
+)
+
+// clearTemporary removes such folders that killed workers left.
+func (a *Activities) clearTemporary(runID string) {
+	links, _ := filepath.Glob(filepath.Join(RunDir(a.StateDir, runID), "turns", "*", tempLink+"*"))
+	for _, link := range links {
+		if dir, err := os.Readlink(link); err == nil && strings.HasPrefix(filepath.Base(dir), tempPrefix) {
+			_ = gitrepo.RemoveTree(dir)
+		}
+	}
 }
 
 // state are the places of the engine's login and sessions.

@@ -133,6 +133,31 @@ func TestALostSessionLeavesNoTemporaryFiles(t *testing.T) {
 	require.Empty(t, left)
 }
 
+// A worker that is killed removes nothing; the end of its run does.
+func TestTheTemporaryFilesOfAKilledWorkerGoWithTheRun(t *testing.T) {
+	l := newLab(t)
+	detect = func(context.Context) sandbox.Support { return sandbox.Support{ABI: 9} }
+	t.Cleanup(func() { detect = sandbox.Detect })
+	t.Setenv("TMPDIR", t.TempDir())
+	l.acts.Sandbox = SandboxRequired
+	scratch := filepath.Join(RunDir(l.acts.StateDir, runID), "turns", "01.1-1-5")
+	require.NoError(t, os.MkdirAll(scratch, 0o700))
+	for range 2 { // set-up and turn
+		dir, err := l.acts.temporary(t.Context(), scratch)
+		require.NoError(t, err)
+		require.Equal(t, os.TempDir(), filepath.Dir(dir))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "x"), nil, 0o600))
+	}
+	stream := filepath.Join(RunDir(l.acts.StateDir, runID), streamPrefix+"1")
+	require.NoError(t, os.WriteFile(stream, nil, 0o600))
+	l.acts.clearWork(runID)
+	left, err := os.ReadDir(os.TempDir())
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.NoDirExists(t, scratch)
+	require.NoFileExists(t, stream)
+}
+
 // A failed turn leaves a session that remembers what was thrown away.
 func TestAfterAFailedTurnNoSessionIsHeld(t *testing.T) {
 	l, first := claudeLab(t)

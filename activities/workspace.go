@@ -136,9 +136,12 @@ func (a *Activities) publish(ctx context.Context, repo *gitrepo.RunRepo, runID, 
 	return a.writeKey(ctx, packKey(runID, step, commit), ref)
 }
 
+// streamPrefix begins the name of a file that is on its way into the store.
+const streamPrefix = "put-"
+
 // putStream stores what is too long to be held in memory.
 func (a *Activities) putStream(ctx context.Context, runID string, write func(io.Writer) error) (artifact.Ref, error) {
-	file, err := os.CreateTemp(RunDir(a.StateDir, runID), "put-")
+	file, err := os.CreateTemp(RunDir(a.StateDir, runID), streamPrefix)
 	if err != nil {
 		return artifact.Ref{}, err
 	}
