@@ -68,6 +68,7 @@ type geminiParser struct {
 	final   strings.Builder // the assistant's words since the newest tool result
 	refused int
 	errors  []string // of error events
+	stopped string   // the error event after which the model was not heard of any more
 	result  *geminiEvent
 }
 
@@ -83,6 +84,7 @@ func (p *geminiParser) Line(line []byte) []Event {
 	case "message":
 		return p.message(e)
 	case "tool_use":
+		p.stopped = ""
 		return []Event{{Kind: EventAction, Text: e.Tool, Target: toolTarget(e.Parameters)}}
 	case "tool_result":
 		p.final.Reset()
@@ -93,6 +95,9 @@ func (p *geminiParser) Line(line []byte) []Event {
 		if e.Severity != "warning" && e.Message != "" {
 			p.errors = remark(p.errors, e.Message)
 		}
+		if e.Severity != "warning" || strings.Contains(e.Message, geminiStops) {
+			p.stopped = firstText(e.Message, "an error without a text")
+		}
 		return []Event{{Kind: EventError, Text: e.Message}}
 	case "result":
 		return p.lastWord(e)
@@ -100,11 +105,15 @@ func (p *geminiParser) Line(line []byte) []Event {
 	return nil
 }
 
+// geminiStops is in a warning after which it goes no further: a loop that it noticed.
+const geminiStops = "stopping execution"
+
 // message: the prompt is echoed as the user's, whole.
 func (p *geminiParser) message(e geminiEvent) []Event {
 	if e.Role != "assistant" || e.Content == "" {
 		return nil
 	}
+	p.stopped = ""
 	p.final.WriteString(fitting(p.final.Len(), e.Content))
 	return []Event{{Kind: EventMessage, Text: e.Content, Part: e.Delta}}
 }
@@ -162,10 +171,19 @@ func (p *geminiParser) failure(end ProcessEnd) (failure, bool) {
 		return p.diedEarly(end, now), true
 	case p.result.Status != "success":
 		return p.errorResult(end, now), true
+	case p.stopped != "": // it calls that a success (its turns are used up, a loop), and what was said last is no answer
+		return p.cutShort(now), true
 	case strings.TrimSpace(p.final.String()) == "":
 		return failure{class: record.ClassMalformed, text: firstText(strings.Join(p.errors, "; "), "the final message is empty")}, true
 	}
 	return failure{}, false
+}
+
+func (p *geminiParser) cutShort(now time.Time) failure {
+	if found, ok := match(geminiSignatures, p.stopped, now); ok {
+		return found
+	}
+	return failure{class: record.ClassMalformed, text: "it went no further: " + p.stopped}
 }
 
 // lastError is the newest thing that went wrong: tries that failed stand on standard error only.

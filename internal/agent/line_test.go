@@ -37,7 +37,7 @@ func TestAStreamWithoutEndIsNotKept(t *testing.T) {
 	type stream struct{ before, line, after string }
 	for name, s := range map[string]stream{
 		"gemini":        {`{"type":"init","session_id":"s"}`, `{"type":"message","role":"assistant","delta":true,"content":"` + chunk + `"}`, `{"type":"result","status":"success"}`},
-		"gemini errors": {`{"type":"message","role":"assistant","content":"fine"}`, `{"type":"error","severity":"error","message":"` + chunk + `"}`, `{"type":"result","status":"success"}`},
+		"gemini errors": {`{"type":"message","role":"assistant","content":"fine"}`, `{"type":"error","severity":"error","message":"` + chunk + `"}`, `{"type":"message","role":"assistant","content":"done"}` + "\n" + `{"type":"result","status":"success"}`},
 		"opencode":      {`{"type":"step_start","sessionID":"s"}`, `{"type":"text","sessionID":"s","part":{"text":"` + chunk + `"}}`, `{"type":"step_finish","sessionID":"s","part":{"reason":"stop"}}`},
 		"codex":         {`{"type":"item.completed","item":{"type":"agent_message","text":"fine"}}`, `{"type":"item.completed","item":{"type":"error","message":"` + chunk + `"}}`, `{"type":"turn.completed"}`},
 	} {
@@ -51,7 +51,9 @@ func TestAStreamWithoutEndIsNotKept(t *testing.T) {
 				p.Line([]byte(s.line))
 			}
 			require.Less(t, allocated()-before, int64(3*finalMost))
-			p.Line([]byte(s.after))
+			for line := range strings.Lines(s.after) {
+				p.Line([]byte(line))
+			}
 			o := p.Outcome(ProcessEnd{Cause: string(process.CauseExited)})
 			require.Equal(t, record.ClassOK, o.Class, o.Message)
 			require.LessOrEqual(t, len(o.Final), finalMost+mostRemarks)
