@@ -258,3 +258,31 @@ func TestATurnSaysWhetherTheModelWorked(t *testing.T) {
 		require.Zero(t, out.Lost)
 	}
 }
+
+// opencode reports each request of a turn when it is through: of one that was ended, the last is in no report.
+func TestARequestThatWasGoingOnIsUnknownUsage(t *testing.T) {
+	l := newLab(t).prepare(false)
+	l.acts.Agents.Binaries["opencode"] = filepath.Join(l.dir, "agent.sh")
+	l.acts.Agents.ExtraEnv["opencode"] = map[string]string{"LAB": l.dir}
+	step := func(reason string) string {
+		return `echo '{"type":"step_start","sessionID":"s"}'; echo '{"type":"text","sessionID":"s","part":{"text":"x"}}'; ` +
+			`echo '{"type":"step_finish","sessionID":"s","part":{"reason":"` + reason + `","tokens":{"input":10,"output":1}}}'; `
+	}
+	for name, c := range map[string]struct {
+		script string
+		class  record.Class
+		lost   int
+	}{
+		"01": {step("tool-calls") + `echo '{"type":"step_start","sessionID":"s"}'; kill -9 $$`, record.ClassTransient, 1},
+		"02": {step("tool-calls") + step("stop"), record.ClassOK, 0},
+		"03": {step("tool-calls") + "kill -9 $$", record.ClassTransient, 0},
+	} {
+		l.plays(c.script)
+		req := l.turn(name)
+		req.Target = record.Engine{Adapter: "opencode", Provider: "p", ModelFamily: "f", Model: "p/m"}
+		out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+		require.Equal(t, c.class, out.Class, out.Message)
+		require.NotNil(t, out.Usage, name)
+		require.Equal(t, c.lost, out.Lost, name)
+	}
+}

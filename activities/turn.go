@@ -53,6 +53,9 @@ func (a *Activities) RunTurn(ctx context.Context, req *loop.TurnRequest) (_ *loo
 	saving := context.WithoutCancel(ctx)
 	result.DurationMS, result.Attempt = time.Since(t.began).Milliseconds(), t.attempt
 	result.Worked, result.Lost = t.worked, t.attempt-1
+	if t.outcome.UsageOpen && result.Usage != nil {
+		result.Lost++
+	}
 	if err = t.store(saving, result); err == nil {
 		result, err = spotless(a, result)
 	}

@@ -180,6 +180,7 @@ func (e opencodeError) text() string {
 
 func (p *opencodeParser) Outcome(end ProcessEnd) Outcome {
 	o := Outcome{Session: p.session, TerminalEvent: p.finish == "stop" && p.failed == nil || p.failed != nil, Usage: p.sum()}
+	o.UsageOpen = p.stepped && p.finish == "" && p.failed == nil
 	if p.session != "" {
 		o.Reported = reported(p.target, "")
 	}

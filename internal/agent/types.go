@@ -110,6 +110,7 @@ type Outcome struct {
 	Structured    []byte // structured output (JSON) where the program has such a channel
 	Reported      *Reported
 	Usage         Usage
+	UsageOpen     bool // a request was going on when the program ended: what it consumed is in no report
 	Session       string
 	RetryAfter    time.Duration // until a limit is lifted; 0 is not known
 	TerminalEvent bool          // the stream holds the program's own last word

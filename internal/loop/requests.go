@@ -159,7 +159,8 @@ type TurnResult struct {
 	Reported *record.Engine `json:"reported,omitempty"`
 	Usage    *record.Usage  `json:"usage,omitempty"`
 	// Worked says that the model answered, whatever became of the turn: what nobody reported of it is unknown then, and
-	// not nothing. Lost counts earlier attempts, whose workers died or stopped: what they consumed is known to nobody.
+	// not nothing. Lost counts earlier attempts, whose workers died or stopped, and a request that was going on at the end
+	// of one whose others were reported: what these consumed is known to nobody.
 	Worked  bool   `json:"worked,omitempty"`
 	Lost    int    `json:"lost,omitempty"`
 	Session string `json:"session,omitempty"`
