@@ -80,10 +80,10 @@ func (s *supervisor) neverRan() bool {
 	return n < 0 || !strings.Contains(string(said[:max(n, 0)]), `"exit-code"`)
 }
 
-// crashes are the signals that no program sends itself an exit code for: bubblewrap's code 128+n stands for them.
+// crashes are the signals that no program sends itself an exit code for: bubblewrap's code 128+n stands for them. Those of
+// limits (XCPU, XFSZ) are not among them: gemini ends with the low byte of an HTTP status, and theirs are those of 408 and 409.
 var crashes = []syscall.Signal{
 	syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGILL, syscall.SIGFPE, syscall.SIGTRAP, syscall.SIGSYS,
-	syscall.SIGXCPU, syscall.SIGXFSZ,
 }
 
 // translated is what bubblewrap's exit code says of its command.
