@@ -107,6 +107,19 @@ func TestANewFindingInTheFixDiffJoins(t *testing.T) {
 	r.expect("confirm confirm/2/F2/1").start().confirm("F2", true).expect("dispatch convergence/repair/2/2")
 }
 
+// What lies outside of a fix comes in as low. It adds no round, whoever of the seats in flight answers first.
+func TestAPassingMentionOfAFindingUnderRecheckAddsNoRound(t *testing.T) {
+	mentions := with(pass, fields{"findings": []fields{finding("F1", "low")}})
+	start := func() *run {
+		r := fullRun(t).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass).start().confirm("F1", true)
+		return r.start().fixed("t2", true, "F1", "fixed").verify("t2", true).start()
+	}
+	start().says("A", rechecked("pass", "F1", "addressed")).says("B", mentions).expect("dispatch final/2/A/1")
+	start().says("B", mentions).says("A", rechecked("pass", "F1", "addressed")).expect("dispatch final/2/A/1")
+	start().says("B", mentions).says("A", rechecked("findings", "F1", "not-addressed")).expect("dispatch convergence/repair/2/2")
+	start().says("B", blockWith(finding("F1", "high"))).says("A", rechecked("pass", "F1", "addressed")).expect("dispatch convergence/repair/2/2")
+}
+
 func TestMissingFixReportIsAskedOnceAndThenStalls(t *testing.T) {
 	r := fullRun(t).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass).start().confirm("F1", true)
 	r.start().fixed("t2", true).expect("dispatch convergence/repair/1/2")

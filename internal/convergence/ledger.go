@@ -135,7 +135,8 @@ func stands(st FindingState) bool {
 
 // raise enters one reported finding. What was refuted or ruled stays so; what
 // was addressed and comes back is not addressed; a logged one that is reported
-// as high joins the loop.
+// as high joins the loop. Who mentions in passing what others recheck does not
+// have to close it: nobody asked that seat, and a round would be spent to do so.
 func (f *fold) raise(finding Finding, by Raiser) {
 	st, known := f.finding(finding.ID)
 	high := isHigh(finding)
@@ -151,6 +152,9 @@ func (f *fold) raise(finding Finding, by Raiser) {
 		st.Severity, st.Status, st.Since = SeverityHigh, FindingOpen, f.s.Iteration
 	case high && st.Status == FindingAddressed:
 		st.Status = FindingNotAddressed
+	}
+	if known && !high && older(&f.s, st) {
+		return // what only goes to the log closes nothing and keeps nothing open
 	}
 	if !slices.ContainsFunc(st.RaisedBy, func(r Raiser) bool { return r.Seat == by.Seat }) {
 		st.RaisedBy = append(st.RaisedBy[:len(st.RaisedBy):len(st.RaisedBy)], by)
