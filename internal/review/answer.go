@@ -149,7 +149,7 @@ func parse(message, structured []byte, c AnswerContext, rules func(Answer, Answe
 	case found.object == nil && d.forgotVerdict(structured):
 		return Answer{Problems: []string{"no verdict: the JSON answer has none"}}
 	case found.object == nil:
-		return byLine(message, d.verdict(c.Mode))
+		return d.byLine(message, d.verdict(c.Mode))
 	}
 	return d.byObject(found, func(a Answer) []string { return rules(a, c) })
 }
@@ -161,6 +161,9 @@ func (d *document) byObject(found located, rules func(Answer) []string) Answer {
 	answer.Problems = r.problems
 	answer.Problems = append(answer.Problems, judgeLine(d.verdict(Strict), found.alone, answer.Verdict)...)
 	answer.Problems = append(answer.Problems, rules(answer)...)
+	if answer.Verdict == Pass && d.contradicts() {
+		answer.Problems = append(answer.Problems, "verdicts differ: the structured output says pass, the message's JSON says block")
+	}
 	if len(answer.Problems) > 0 {
 		answer.Verdict = Invalid
 	}
@@ -168,9 +171,11 @@ func (d *document) byObject(found located, rules func(Answer) []string) Answer {
 }
 
 // byLine judges an answer that is text alone. A block is one finding, the message itself.
-func byLine(message []byte, line VerdictLine) Answer {
+func (d *document) byLine(message []byte, line VerdictLine) Answer {
 	answer := Answer{Verdict: line.Verdict, TextOnly: true}
 	switch {
+	case line.Verdict == Pass && d.remains():
+		answer.Problems = []string{"the JSON answer cannot be read: it is cut off, broken, or not in a fenced json block of its own"}
 	case line.Verdict == Pass && line.Doubt != "":
 		answer.Problems = []string{"the verdict is in doubt: " + line.Doubt}
 	case line.Verdict == Invalid:

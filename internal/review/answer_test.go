@@ -3,6 +3,7 @@ package review
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -336,7 +337,57 @@ func TestNoDamagedAnswerPasses(t *testing.T) {
 		got := ParseReview([]byte(text), nil, strictContext())
 		require.NotEqual(t, Pass, got.Verdict, "%q", text)
 		require.Equal(t, got.Verdict == Invalid, len(got.Problems) > 0)
+		keys := answerKey.FindAllString(text, -1)
+		slices.Sort(keys)
+		if len(slices.Compact(keys)) > 1 { // what is less may be anybody's code
+			require.NotEqual(t, Pass, ParseReview([]byte(text), nil, basicContext()).Verdict, "%q", text)
+		}
 	})
+}
+
+func TestALineDoesNotPassForAnAnswerInJSONThatNobodyCanRead(t *testing.T) {
+	whole := encoded(blocking())
+	for name, text := range map[string]string{
+		"cut off before its verdict":     "```json\n" + whole[:strings.Index(whole, `"verdict"`)] + "\n```",
+		"a fence of another name":        "```jsonc\n" + whole + "\n```",
+		"behind a word":                  "Answer: " + whole,
+		"between back-ticks":             "`" + whole + "`",
+		"as indented code":               "Answer:\n\n    " + whole,
+		"in HTML":                        "<details>\n" + whole + "\n</details>",
+		"in another object":              "```json\n{\"result\": " + whole + "}\n```",
+		"with keys in upper case":        "```json\n" + strings.ToUpper(whole) + "\n```",
+		"with a verdict and one more":    "My answer is {\"verdict\": \"block\", \"findings\": [...]}",
+		"over several lines of the text": "Answer: {\n\"verdict\": \"block\",\n\"findings\": [1]\n}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, mode := range []Mode{Strict, Heuristic} {
+				c := basicContext()
+				c.Mode = mode
+				requireInvalid(t, ParseReview([]byte(text+"\n\nVERDICT: PASS\n"), nil, c), "cannot be read")
+				require.Equal(t, Block, ParseReview([]byte(text+"\n\nVERDICT: BLOCK\n"), nil, c).Verdict, "a block stands")
+			}
+		})
+	}
+	for name, text := range map[string]string{
+		"quoted":          "> Answer: " + whole,
+		"code":            "```go\nconst sample = `" + whole + "`\n```",
+		"a pasted hunk":   "@@ -0,0 +1 @@\n+" + whole,
+		"one key":         "The report has `\"findings\": []`.",
+		"words, not keys": "The \"findings\" and the \"evidence\" are fine.",
+	} {
+		t.Run(name+" is no answer", func(t *testing.T) {
+			require.Equal(t, Pass, ParseReview([]byte(text+"\n\nVERDICT: PASS\n"), nil, basicContext()).Verdict)
+		})
+	}
+}
+
+func TestStructuredOutputDoesNotPassBesideAMessageThatBlocks(t *testing.T) {
+	for name, c := range map[string]AnswerContext{"strict": strictContext(), "basic": basicContext()} {
+		for _, line := range []string{"", "VERDICT: PASS"} {
+			requireInvalid(t, ParseReview([]byte(fenced(blocking(), line)), []byte(encoded(passing())), c), "verdicts differ")
+		}
+		require.Equal(t, Pass, ParseReview([]byte(fenced(passing(), "")), []byte(encoded(passing())), c).Verdict, name)
+	}
 }
 
 func TestStructuredOutputOfAnyFormNeverPasses(t *testing.T) {

@@ -2,8 +2,10 @@ package review
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,6 +74,50 @@ func (d *document) forgotVerdict(structured []byte) bool {
 		}
 	}
 	return false
+}
+
+// answerKey is a key of a reviewer's answer as JSON writes it, in any case.
+var answerKey = regexp.MustCompile(`(?i)"(verdict|confidence|evidence|reviewed|findings|rechecked)"\s*:`)
+
+// remains reports whether the author's own text holds what is left of an answer in JSON: cut off, broken, in the midst
+// of a sentence, in a fence of another name. A line under it must not pass for it. Code of other languages, quotes and
+// diffs are somebody else's, and one key alone is no sign.
+func (d *document) remains() bool {
+	seen := map[string]bool{}
+	d.each(func(n ast.Node, quoted bool) {
+		if quoted || !mayAnswer(n, d.source) {
+			return
+		}
+		for i := range n.Lines().Len() {
+			segment := n.Lines().At(i)
+			if d.diff[d.lineAt(segment.Start)-1] {
+				continue
+			}
+			for _, key := range answerKey.FindAllSubmatch(segment.Value(d.source), -1) {
+				seen[strings.ToLower(string(key[1]))] = true
+			}
+		}
+	})
+	return len(seen) > 1
+}
+
+// mayAnswer reports whether a block's own lines may be an author's JSON.
+func mayAnswer(n ast.Node, source []byte) bool {
+	switch kindOf(n) {
+	case prose, heading, indented, markup:
+		return true
+	case fence:
+		language := string(n.(*ast.FencedCodeBlock).Language(source))
+		return language == "" || strings.HasPrefix(strings.ToLower(language), "json")
+	}
+	return false
+}
+
+// contradicts reports whether the message holds an answer of its own that blocks.
+func (d *document) contradicts() bool {
+	var word string
+	own := d.locate(nil, verdictKey)
+	return own.object != nil && json.Unmarshal(own.object[verdictKey], &word) == nil && word == Block.String()
 }
 
 // rivals reports whether the message holds another answer with key that says something else than the one that counts.
