@@ -47,17 +47,13 @@ func (t *turn) readReview(ctx context.Context, result *loop.TurnResult) error {
 	return t.takeFindings(ctx, result, answer, code)
 }
 
-const (
-	// mostFindings is how many findings of one answer the history holds; high ones are never left out.
-	mostFindings = 30
-	// mostHigh bounds what may be configured for the high findings of one answer: all of them must fit a history.
-	mostHigh = 32
-)
+// mostFindings is how many findings of one answer the history holds; high ones are never left out.
+const mostFindings = 30
 
 // mostHigh is how many high findings an answer may hold.
 func (t *turn) mostHigh() int {
 	limit := cmp.Or(max(t.req.MaxFindings, 0), review.DefaultMaxHigh)
-	return min(limit, mostHigh)
+	return min(limit, review.MostHigh)
 }
 
 // takeFindings puts the answer's claims into the result: bounded for the history, whole in the store, each with the

@@ -17,14 +17,14 @@ func TestFindingsFitTheHistoryAndHighOnesAreNeverCut(t *testing.T) {
 	for i := range 100 {
 		answer.Findings = append(answer.Findings, review.Finding{Severity: review.Low, Kind: review.Patch, Title: fmt.Sprintf("low %d", i)})
 	}
-	for i := range mostHigh {
+	for i := range review.MostHigh {
 		answer.Findings = append(answer.Findings, review.Finding{
 			Severity: review.High, Kind: review.Patch, Title: fmt.Sprintf("high %d %s", i, strings.Repeat("<", 500)), Claim: strings.Repeat("<", 5000),
 			Evidence: []review.Evidence{{Path: strings.Repeat("long/", 400) + "a.go", Line: 1}, {Path: "b.go", Line: 2}},
 		})
 	}
 	kept := worst(answer)
-	require.Len(t, kept, mostHigh)
+	require.Len(t, kept, review.MostHigh)
 	found := findings(kept)
 	for i := range found {
 		found[i].Anchor = strings.Repeat("<", anchorLimit)
@@ -34,7 +34,7 @@ func TestFindingsFitTheHistoryAndHighOnesAreNeverCut(t *testing.T) {
 	}
 	require.Less(t, jsonSize(t, found), 40<<10)
 
-	answer.Findings = answer.Findings[:len(answer.Findings)-mostHigh+1]
+	answer.Findings = answer.Findings[:len(answer.Findings)-review.MostHigh+1]
 	kept = worst(answer)
 	require.Len(t, kept, mostFindings)
 	require.Equal(t, review.High, kept[0].Severity, "a cut never drops it")

@@ -161,6 +161,7 @@ func TestBadKeysOfTheDiscipline(t *testing.T) {
 	}{
 		{"no number", given{repo: "review: {max_findings: many}\n"}, []string{"conclave.yaml:1: review.max_findings", "whole number"}},
 		{"no findings", given{repo: "review: {max_findings: 0}\n"}, []string{"review.max_findings", "least is 1"}},
+		{"more findings than fit", given{repo: "review: {max_findings: 33}\n"}, []string{"review.max_findings", "33 is too large, the most is 32"}},
 		{"negative size", given{repo: "review: {size_limit: -1}\n"}, []string{"review.size_limit", "least is 0"}},
 		{"identity", given{repo: "review: {identity: serve}\n"}, []string{"review.identity", "did you mean served?"}},
 		{"confirmer", given{repo: "review: {confirmer: codx}\ndiscipline: full\n"}, []string{"conclave.yaml:1", "did you mean codex?"}},

@@ -1,6 +1,10 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"conclave/internal/review"
+)
 
 // scope says who may set a key. The zero value is the narrow one.
 type scope int
@@ -39,8 +43,8 @@ type key struct {
 	flag, usage string
 	def         string
 	choices     []string
-	// least is the smallest count.
-	least int
+	// least is the smallest count, most the largest; 0 bounds nothing above.
+	least, most int
 	// later names what has to exist before the key works; such a key is refused.
 	later string
 	// decided says where a definition file decides the same; "" when it does not.
@@ -67,7 +71,7 @@ var keys = []key{
 	{name: "lint_cmd", kind: text, scope: policy, flag: "lint-cmd", usage: "a linter whose output reviewers get: `C`"},
 	{name: "review.when", kind: choice, scope: policy, flag: "review", usage: "when seats review: `verified|always`", choices: []string{"verified", "always"}, def: "verified", decided: "data.reviewWhen"},
 	{name: "review.require_findings", kind: boolean, scope: policy, decided: "data.requireFindings"},
-	{name: "review.max_findings", kind: count, scope: policy, def: "20", least: 1},
+	{name: "review.max_findings", kind: count, scope: policy, def: "20", least: 1, most: review.MostHigh},
 	{name: "review.confirmer", kind: text, scope: policy, decided: "data.confirmer"},
 	{name: "review.arbiter", kind: text, scope: policy, decided: "data.arbiter"},
 	{name: "review.identity", kind: choice, scope: policy, choices: []string{"any", "served"}, def: "any"},

@@ -52,6 +52,9 @@ func countFault(k key, got string, bad refusal) error {
 	if n < k.least {
 		return bad(remedy, "%d is too small, the least is %d", n, k.least)
 	}
+	if k.most > 0 && n > k.most {
+		return bad("write a number of at most "+strconv.Itoa(k.most), "%d is too large, the most is %d", n, k.most)
+	}
 	return nil
 }
 

@@ -127,8 +127,12 @@ type AnswerContext struct {
 	Recheck []string
 }
 
-// DefaultMaxHigh is how many high findings one answer may hold.
-const DefaultMaxHigh = 20
+const (
+	// DefaultMaxHigh is how many high findings one answer may hold.
+	DefaultMaxHigh = 20
+	// MostHigh is the most that may be configured: all of one answer must fit a history.
+	MostHigh = 32
+)
 
 // ParseReview reads a reviewer's answer: structured is the engine's structured output, nil where it has none. An
 // answer with a JSON object that has a verdict is held to every rule; one without is judged by its verdict line,
