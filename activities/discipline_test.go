@@ -125,6 +125,18 @@ func TestARecheckWithoutAFixReadsTheWholeChange(t *testing.T) {
 	require.Contains(t, l.read("prompt"), "filler")
 }
 
+// A writer that refuted everything and changed nothing is no occasion to find something new in what was judged.
+func TestWhatIsFoundWithoutAFixAddsNoRound(t *testing.T) {
+	l, _, repair := fixed(t)
+	req := l.reading("03", "recheck", repair)
+	req.Since = repair
+	l.says(answer("block", map[string]any{"reviewed": []string{"calc.go", "notes.txt"}, "findings": []any{finding("high", "it overflows", "calc.go", 4)}}))
+	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
+	require.Equal(t, record.ClassOK, out.Class, out.Message)
+	require.Len(t, out.Findings, 1)
+	require.True(t, out.Findings[0].Outside)
+}
+
 func TestAnAnchorOfADeletedLineIsTheBases(t *testing.T) {
 	l := newLab(t).prepare(false)
 	gone := l.wrote("01", "rm calc.go; echo done").Snapshot

@@ -87,12 +87,16 @@ func (t *turn) takeFindings(ctx context.Context, result *loop.TurnResult, answer
 	return code.err
 }
 
-// fixRegions are the places of the fix diff for a recheck, nil for any other turn.
+// fixRegions are the places of the fix diff for a recheck, nil for any other turn. A tree that the seat has judged before
+// has no fix: whatever is found anew is outside, although the whole change is shown then.
 func (t *turn) fixRegions(ctx context.Context) (*guard.Regions, error) {
 	if t.req.Turn != record.TurnRecheck {
 		return nil, nil
 	}
 	regions := guard.NewRegions()
+	if t.req.Since.Commit != "" && t.req.Since.Tree == t.req.From.Tree {
+		return regions, nil
+	}
 	patch := guard.NewPatch(regions)
 	if err := t.space.repo.WriteDiff(ctx, patch, t.since(), t.req.From.Commit); err != nil {
 		return nil, err
