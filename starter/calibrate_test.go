@@ -52,6 +52,15 @@ func TestCasesAreReadWhole(t *testing.T) {
 	require.Equal(t, "a\nb\n", string(changed))
 }
 
+func TestOurOwnCasesCanBeUsed(t *testing.T) {
+	cases, err := readCases([]string{filepath.Join("..", "internal", "calibration", "cases")})
+	require.NoError(t, err)
+	work := t.TempDir()
+	for i := range cases {
+		require.NoError(t, cases[i].build(context.Background(), work), cases[i].Name)
+	}
+}
+
 func TestCasesThatCannotBeUsed(t *testing.T) {
 	const diff = "name: one\nrequirement: r\nchange: c.diff\nexpect: []\n"
 	for name, tc := range map[string]struct {
@@ -65,6 +74,10 @@ func TestCasesThatCannotBeUsed(t *testing.T) {
 		"no patch":       {map[string]string{"one/case.yaml": diff, "one/base/a": "a"}, []string{"one/case.yaml: c.diff cannot be read"}},
 		"a broken patch": {map[string]string{"one/case.yaml": diff, "one/base/a": "a", "one/c.diff": "--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n+y\n"}, []string{"case one (cases/one): git apply", "apply to its base"}},
 		"no change":      {map[string]string{"one/case.yaml": aCase, "one/base/a": "a", "one/head/a": "a"}, []string{"base and change have the same files"}},
+		"a fault nowhere": {map[string]string{"one/case.yaml": aCase, "one/base/a": "a", "one/head/a": "b"},
+			[]string{"cases/one/case.yaml: expect[0].path: b.txt is neither in the tree after the change nor in the one before it"}},
+		"a fault behind the end": {map[string]string{"one/case.yaml": strings.Replace(aCase, "lines: 1", "lines: 3-4", 1), "one/base/a": "a", "one/head/b.txt": "b\nc\n"},
+			[]string{"cases/one/case.yaml: expect[0].lines: b.txt has 2 lines"}},
 		"a patch that leaves the tree": {map[string]string{"one/case.yaml": diff, "one/base/a": "a", "one/c.diff": "--- /dev/null\n+++ b/../../out\n@@ -0,0 +1 @@\n+y\n"},
 			[]string{"case one (cases/one): git apply"}},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -166,6 +167,25 @@ func (c *labelled) open(ctx context.Context, dir string) error {
 	}
 	if c.base.Tree == c.head.Tree {
 		return usage("let the change change something", "case %s (%s): base and change have the same files", c.Name, c.dir)
+	}
+	return c.checkExpected(dir)
+}
+
+// checkExpected refuses faults at places that do not exist: nobody can find them, and a good reviewer would look blind.
+// dir holds the tree after the change.
+func (c *labelled) checkExpected(dir string) error {
+	for i, e := range c.Expected {
+		where := fmt.Sprintf("%s: expect[%d]", filepath.Join(c.dir, calibration.CaseFile), i)
+		content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.Path)))
+		if err != nil { // what the change deletes
+			content, err = os.ReadFile(filepath.Join(c.dir, filepath.FromSlash(c.Base), filepath.FromSlash(e.Path)))
+		}
+		if err != nil {
+			return usage("name a file of the case, relative to its tree", "%s.path: %s is neither in the tree after the change nor in the one before it", where, e.Path)
+		}
+		if lines := bytes.Count(append(bytes.TrimSuffix(content, []byte("\n")), '\n'), []byte("\n")); e.From > lines {
+			return usage("count the lines of the changed file", "%s.lines: %s has %d lines", where, e.Path, lines)
+		}
 	}
 	return nil
 }
