@@ -140,6 +140,20 @@ func TestCalibrationReportsTheKnownQuality(t *testing.T) {
 	l.onlyMeasuredSeatsGate(args[3])
 }
 
+// A planted key is a fault like any other: it closes the gate of a run, and keeps no seat from being measured.
+func TestACaseWithAPlantedSecretIsReviewed(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, []step{finds("guard", "Deploy", at("deploy.env:2")), {Role: "review", Review: object{}}})
+	l.write("planted/case.yaml", "name: planted\nrequirement: Deploy it.\nhead: head\nexpect:\n  - {path: deploy.env, lines: 2, lens: security}\n")
+	l.write("planted/base/deploy.env", "NAME=x\n")
+	l.write("planted/head/deploy.env", "NAME=x\nGH="+token()+"\n")
+	out := l.starter("calibrate", "--json", "--seat", "guard=codex@security", "planted")
+	require.Equal(t, 0, out.code, out.String())
+	var got measured
+	require.NoError(t, json.Unmarshal([]byte(out.stdout), &got), out.String())
+	require.Equal(t, calibration.Counts{Cases: 1, Expected: 1, Found: 1, Raised: 1, Correct: 1}, got.Seats[0].Counts)
+}
+
 // onlyMeasuredSeatsGate: the measurement holds for its engine, its lens and the words of its prompts.
 func (l *lab) onlyMeasuredSeatsGate(configuration string) {
 	t := l.t
