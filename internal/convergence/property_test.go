@@ -27,6 +27,17 @@ type ledger struct {
 // events included, and checks every state on the way.
 func TestPropertyLiveRules(t *testing.T) {
 	ends := map[string]int{}
+	proves := func() bool {
+		return ends["complete basic after repairs"]*ends["complete full after repairs"]*ends[KindAsk] > 0
+	}
+	for draws := 0; draws == 0 || draws < 4 && !proves() && !t.Failed(); draws++ { // one draw in seventy has none of one kind
+		checkLiveRules(t, ends)
+	}
+	t.Log(ends)
+	require.True(t, proves(), "no run completed, or none asked: the property proves nothing")
+}
+
+func checkLiveRules(t *testing.T, ends map[string]int) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := drawMachine(t, V1)
 		w := newWorld(t, m)
@@ -45,9 +56,6 @@ func TestPropertyLiveRules(t *testing.T) {
 		}
 		requireRoundTrip(t, w.s)
 	})
-	t.Log(ends)
-	require.Positive(t, ends["complete basic after repairs"]*ends["complete full after repairs"], "no run completed: the property proves nothing")
-	require.Positive(t, ends[KindAsk], "no run asked")
 }
 
 func (w *world) ended(ends map[string]int) bool {
