@@ -142,10 +142,7 @@ func (f *fold) raise(finding Finding, by Raiser) {
 	high := isHigh(finding)
 	switch {
 	case !known:
-		st = FindingState{Severity: finding.Severity, Kind: finding.Kind, Evidence: finding.Evidence, Status: FindingLogged, Since: f.s.Iteration}
-		if high {
-			st.Severity, st.Status = SeverityHigh, FindingOpen
-		}
+		st = firstSeen(finding, f.s.Iteration)
 	case by.Seat == FinalSeat:
 		return // a final review that merges with a known finding changes nothing
 	case high && st.Status == FindingLogged:
@@ -156,9 +153,7 @@ func (f *fold) raise(finding Finding, by Raiser) {
 	if known && !high && older(&f.s, st) {
 		return // what only goes to the log closes nothing and keeps nothing open
 	}
-	if !slices.ContainsFunc(st.RaisedBy, func(r Raiser) bool { return r.Seat == by.Seat }) {
-		st.RaisedBy = append(st.RaisedBy[:len(st.RaisedBy):len(st.RaisedBy)], by)
-	}
+	st.RaisedBy = raisedBy(st.RaisedBy, by)
 	if known && high && st.Since < f.s.Iteration {
 		st.Rechecks = recheckedBy(st.Rechecks, Recheck{Seat: by.Seat})
 	}
@@ -166,6 +161,23 @@ func (f *fold) raise(finding Finding, by Raiser) {
 		st.Status = FindingConfirmed
 	}
 	f.setFinding(finding.ID, st)
+}
+
+// firstSeen is a finding that nobody reported before.
+func firstSeen(finding Finding, iteration int64) FindingState {
+	st := FindingState{Severity: finding.Severity, Kind: finding.Kind, Evidence: finding.Evidence, Status: FindingLogged, Since: iteration}
+	if isHigh(finding) {
+		st.Severity, st.Status = SeverityHigh, FindingOpen
+	}
+	return st
+}
+
+// raisedBy adds a seat that is not listed yet; the given list is unchanged.
+func raisedBy(list []Raiser, by Raiser) []Raiser {
+	if slices.ContainsFunc(list, func(r Raiser) bool { return r.Seat == by.Seat }) {
+		return list
+	}
+	return append(slices.Clip(list), by)
 }
 
 // recheckedBy replaces or adds one seat's recheck; "not addressed" once said in

@@ -347,8 +347,9 @@ func TestNoDamagedAnswerPasses(t *testing.T) {
 
 func TestALineDoesNotPassForAnAnswerInJSONThatNobodyCanRead(t *testing.T) {
 	whole := encoded(blocking())
+	cut, _, _ := strings.Cut(whole, `"verdict"`)
 	for name, text := range map[string]string{
-		"cut off before its verdict":     "```json\n" + whole[:strings.Index(whole, `"verdict"`)] + "\n```",
+		"cut off before its verdict":     "```json\n" + cut + "\n```",
 		"a fence of another name":        "```jsonc\n" + whole + "\n```",
 		"behind a word":                  "Answer: " + whole,
 		"between back-ticks":             "`" + whole + "`",
