@@ -25,11 +25,11 @@ const (
 // detach hands the started run to a background starter and returns when that one carries it.
 func (c *carriage) detach(ctx context.Context, cmd *cobra.Command, asJSON bool) error {
 	log := filepath.Join(c.index.Dir(c.entry.RunID), "background.log")
+	c.lock.Release() // first: a background starter that finds it taken only watches
 	child, err := c.background(cmd, log)
 	if err != nil {
 		return &fault{code: exitStep, what: "the background starter did not start: " + err.Error(), remedy: "`starter resume " + c.entry.RunID + "` carries the run here"}
 	}
-	c.lock.Release() // now it is the background starter's to take
 	gone := make(chan error, 1)
 	go func() { gone <- child.Wait() }()
 	patience := time.After(detachPatience)

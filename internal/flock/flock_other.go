@@ -7,7 +7,10 @@ import (
 	"os"
 )
 
+var errUnsupported = errors.New("locks are not supported yet on this system: use Linux or macOS")
+
 // Try is not supported.
-func Try(*os.File) (bool, error) {
-	return false, errors.New("locks are not supported yet on this system: use Linux or macOS")
-}
+func Try(*os.File) (bool, error) { return false, errUnsupported }
+
+// Held is not supported.
+func Held(*os.File) (bool, error) { return false, errUnsupported }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,6 +42,41 @@ func TestALockIsExclusiveAndEndsWithItsFile(t *testing.T) {
 	free, err = Try(open(t, path))
 	require.NoError(t, err)
 	require.False(t, free)
+}
+
+// Whoever looked used to hold the lock for that moment: a starter that wanted it just then was told that another one has
+// it, and of two who looked each took the other for its holder.
+func TestWhoLooksKeepsNobodyOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	busy, looker := open(t, path), open(t, path)
+	stop := make(chan struct{})
+	var looking sync.WaitGroup
+	defer looking.Wait()
+	defer close(stop)
+	looking.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = Held(busy)
+			}
+		}
+	})
+	for range 1000 {
+		held, err := Held(looker)
+		require.NoError(t, err)
+		require.False(t, held, "nobody but another one who looks has it")
+
+		wanted := open(t, path)
+		free, err := Try(wanted)
+		require.NoError(t, err)
+		require.True(t, free)
+		held, err = Held(looker)
+		require.NoError(t, err)
+		require.True(t, held)
+		require.NoError(t, wanted.Close())
+	}
 }
 
 func TestAClosedFileIsNoLock(t *testing.T) {

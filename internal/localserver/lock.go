@@ -57,7 +57,7 @@ func waitForLock(ctx context.Context, path string) (*fileLock, error) {
 	}
 }
 
-// locked reports whether somebody holds the lock on the file. It looks by taking the lock for a moment, which whoever wants it must bear.
+// locked reports whether somebody holds the lock on the file.
 func locked(path string) (bool, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,11 +67,11 @@ func locked(path string) (bool, error) {
 		return false, fmt.Errorf("lock: %w", err)
 	}
 	defer f.Close()
-	free, err := flock.Try(f)
+	held, err := flock.Held(f)
 	if err != nil {
 		return false, fmt.Errorf("lock %s: %w", path, err)
 	}
-	return !free, nil
+	return held, nil
 }
 
 func waitUntilFree(ctx context.Context, path string) error {

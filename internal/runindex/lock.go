@@ -38,8 +38,8 @@ func (x Index) Carried(runID string) bool {
 		return false
 	}
 	defer func() { _ = file.Close() }()
-	free, err := flock.Try(file)
-	return err == nil && !free
+	held, err := flock.Held(file)
+	return err == nil && held
 }
 
 // Release gives the lock back. It is safe on nil and to call twice.
