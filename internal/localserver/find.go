@@ -9,7 +9,7 @@ import (
 )
 
 // answerTimeout is how long a living server may take to answer. A machine that swaps is slow; a server that takes longer than this is stuck.
-const answerTimeout = 5 * time.Second
+const answerTimeout = 10 * time.Second
 
 // errNoAnswer says that a server lives but does not answer. It may be ending just now.
 var errNoAnswer = errors.New("does not answer")

@@ -30,7 +30,8 @@ const (
 	defaultNamespace = "default"
 	defaultIdleExit  = 30 * time.Second
 	startTimeout     = 60 * time.Second // from launching a server until it can be used, or until one that ends has ended
-	stopTimeout      = 5 * time.Second
+	stopTimeout      = 20 * time.Second // from telling a server to end until it has; a busy machine takes its time
+	lastTimeout      = 5 * time.Second  // how long the last client waits for one that starts the server just then
 	pollInterval     = 5 * time.Millisecond
 )
 
@@ -152,7 +153,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 // endUnused stops a plain `temporal` that has no client any more. It follows the order of a devserver: withdraw server.json, then look for clients.
 func (s *Server) endUnused() error {
-	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), lastTimeout)
 	defer cancel()
 	start, err := waitForLock(ctx, s.files.startLock())
 	if err != nil {
@@ -167,7 +168,7 @@ func (s *Server) endUnused() error {
 	if anyClient(s.files.clients()) {
 		return s.files.writeReady(info)
 	}
-	return s.Stop(ctx)
+	return s.Stop(context.Background())
 }
 
 func (o Options) withDefaults() Options {

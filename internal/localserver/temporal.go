@@ -38,10 +38,11 @@ func launchTemporal(ctx context.Context, o Options, f files, path string) (*Serv
 		return nil, err
 	}
 	info := ready{Namespace: defaultNamespace, Version: version, DB: db, Kind: kindTemporal, StartTime: time.Now().UTC()}
-	args, err := temporalArgs(o, db, &info)
+	args, drop, err := temporalArgs(o, db, &info)
 	if err != nil {
 		return nil, err
 	}
+	defer drop() // until it listens nobody else may be handed its ports
 	c, err := startChild(f, path, args, lock.file)
 	if err != nil {
 		return nil, err
@@ -85,14 +86,14 @@ func noteVersion(db, version string) error {
 	return os.WriteFile(db+".version", []byte(version+"\n"), 0o600)
 }
 
-// temporalArgs is the command line of the CLI; the addresses go into info.
-func temporalArgs(o Options, db string, info *ready) ([]string, error) {
-	port, err := freePort()
+// temporalArgs is the command line of the CLI; the addresses go into info. drop gives its ports up.
+func temporalArgs(o Options, db string, info *ready) (args []string, drop func(), err error) {
+	port, dropPort, err := claimPort()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	info.Address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	args := []string{
+	args = []string{
 		"server", "start-dev", "--ip", "127.0.0.1", "--port", strconv.Itoa(port), "--namespace", defaultNamespace, "--db-filename", db, "--log-level", "error",
 		"--dynamic-config-value", "frontend.enableServerVersionCheck=false",
 		"--dynamic-config-value", "system.forceSearchAttributesCacheRefreshOnRead=true",
@@ -100,23 +101,15 @@ func temporalArgs(o Options, db string, info *ready) ([]string, error) {
 		"--dynamic-config-value", "system.enableCancelActivityWorkerCommand=true",
 	}
 	if !o.UI {
-		return append(append(args, "--headless"), attributeArgs(o.SearchAttributes)...), nil
+		return append(append(args, "--headless"), attributeArgs(o.SearchAttributes)...), dropPort, nil
 	}
-	ui := o.UIPort
+	ui, dropUI := o.UIPort, func() {}
 	if ui == 0 {
-		if ui, err = freePort(); err != nil {
-			return nil, err
+		if ui, dropUI, err = claimPort(); err != nil {
+			dropPort()
+			return nil, nil, err
 		}
 	}
 	info.UIAddress = net.JoinHostPort("127.0.0.1", strconv.Itoa(ui))
-	return append(append(args, "--ui-port", strconv.Itoa(ui)), attributeArgs(o.SearchAttributes)...), nil
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("no free port for the local Temporal server: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return append(append(args, "--ui-port", strconv.Itoa(ui)), attributeArgs(o.SearchAttributes)...), func() { dropPort(); dropUI() }, nil
 }

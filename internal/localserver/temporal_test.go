@@ -61,8 +61,9 @@ func TestPlainTemporalOfAKilledClientIsEndedByTheNextOne(t *testing.T) {
 
 func TestPlainTemporalServesTheWebUIWhenWanted(t *testing.T) {
 	var info ready
-	args, err := temporalArgs(Options{UI: true, UIPort: 4711}, "x.db", &info)
+	args, drop, err := temporalArgs(Options{UI: true, UIPort: 4711}, "x.db", &info)
 	require.NoError(t, err)
+	defer drop()
 	require.Contains(t, args, "--ui-port")
 	require.NotContains(t, args, "--headless")
 	require.Equal(t, "127.0.0.1:4711", info.UIAddress)
