@@ -28,10 +28,28 @@ func trustedPeer(from, to netip.AddrPort) error {
 	if uid := uint64(os.Getuid()); s.uid != uid {
 		return fmt.Errorf("it is user %d's, this server is user %d's", s.uid, uid)
 	}
-	pid, err := holderOf(s.inode)
-	if err != nil {
-		return err
+	return trustedHolder(s.inode, holderOf)
+}
+
+// retakes is how often another holder is looked for where one has let the socket go meanwhile: what a client starts holds
+// the client's sockets from its fork until it is a program of its own.
+const retakes = 50
+
+// trustedHolder judges the process that has a socket open.
+func trustedHolder(inode uint64, holderOf func(uint64) (int, error)) error {
+	for n := 0; ; n++ {
+		pid, err := holderOf(inode)
+		if err != nil {
+			return err
+		}
+		if err = belowNoSupervisor(pid); err == nil || n == retakes || holds(pid, inode) {
+			return err
+		}
 	}
+}
+
+// belowNoSupervisor says why a process is not trusted; nil when no agent started it.
+func belowNoSupervisor(pid int) error {
 	theirs, err := supervisorsAbove(pid)
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)

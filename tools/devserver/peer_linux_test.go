@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 	c, err := net.Dial("tcp", address)
 	fmt.Println("connected", err)
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	_ = c
+	runtime.KeepAlive(c) // it would be closed when it is collected
 }
 
 func parent(address string) int {
@@ -74,6 +75,31 @@ func judge(c net.Conn) error {
 func TestAProcessOfTheUserIsTrusted(t *testing.T) {
 	require.NoError(t, judge(dialled(t, "client", "")))
 	require.NoError(t, judge(dialled(t, "client", " by a child")))
+}
+
+// A worker starts git, and the supervisors of its agents, while its client connects. Each has the worker's sockets from its
+// fork until it is a program of its own: one that has none any more, or is gone, says nothing about the client.
+func TestAClientIsNotTakenForWhatItStarts(t *testing.T) {
+	c := dialled(t, "client", "")
+	s, err := findSocket(c.RemoteAddr().(*net.TCPAddr).AddrPort(), c.LocalAddr().(*net.TCPAddr).AddrPort())
+	require.NoError(t, err)
+	gone := exec.Command("/bin/true")
+	require.NoError(t, gone.Run())
+	supervisor := exec.Command("/bin/sleep", "600")
+	supervisor.Args[0] = supervisorName
+	require.NoError(t, supervisor.Start())
+	t.Cleanup(func() { _ = supervisor.Process.Kill(); _ = supervisor.Wait() })
+	had := []int{gone.Process.Pid, supervisor.Process.Pid}
+	require.NoError(t, trustedHolder(s.inode, func(inode uint64) (int, error) {
+		if len(had) == 0 {
+			return holderOf(inode)
+		}
+		pid := had[0]
+		had = had[1:]
+		return pid, nil
+	}))
+	require.Empty(t, had)
+	require.Error(t, trustedHolder(s.inode, func(uint64) (int, error) { return supervisor.Process.Pid, nil }), "it is not asked for ever")
 }
 
 func TestWhatASupervisorStartedIsNot(t *testing.T) {

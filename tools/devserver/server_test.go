@@ -48,7 +48,7 @@ func TestLifeOfAServer(t *testing.T) {
 	select {
 	case code := <-ended:
 		require.Equal(t, exitOK, code)
-	case <-time.After(30 * time.Second):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("the server did not end after its last client")
 	}
 	require.NoFileExists(t, readyFile)
