@@ -136,7 +136,7 @@ func (l *lab) turn(step string) *loop.TurnRequest {
 	return &loop.TurnRequest{
 		Workspace: l.workspace(l.prepared.Base), Step: step, Try: 1, Turn: "implement", Writing: true, Iteration: 1,
 		Target:      record.Engine{Adapter: "hand", Provider: "us", ModelFamily: "sh", Model: "m1"},
-		Requirement: l.put("Add Sum"), Timeout: time.Minute, IdleTimeout: time.Minute,
+		Requirement: l.put("Add Sum"), Timeout: 5 * time.Minute, IdleTimeout: 5 * time.Minute,
 		Discipline: "basic", VerdictMode: "strict", At: began,
 	}
 }
@@ -149,7 +149,7 @@ func (l *lab) review(step string, from loop.Snapshot) *loop.TurnRequest {
 }
 
 func (l *lab) verify(step string, from loop.Snapshot, command string) *loop.VerifyRequest {
-	return &loop.VerifyRequest{Workspace: l.workspace(from), Step: step, Command: command, Timeout: time.Minute, At: began}
+	return &loop.VerifyRequest{Workspace: l.workspace(from), Step: step, Command: command, Timeout: 5 * time.Minute, At: began}
 }
 
 // wrote is the result of a writing turn with a script.
@@ -186,7 +186,7 @@ func try[Result any](a attempt, activity, request any) (*Result, error) {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestActivityEnvironment()
-	env.SetTestTimeout(2 * time.Minute)
+	env.SetTestTimeout(15 * time.Minute)
 	if a.stop != nil {
 		env.SetWorkerStopChannel(a.stop)
 	}
@@ -225,12 +225,12 @@ func do[Result any](l *lab, activity, request any) *Result {
 // eventually waits for something that another goroutine or process does.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	require.Fail(t, "it did not happen within a minute")
+	require.Fail(t, "it did not happen within five minutes")
 }
 
 // forget removes a turn's stored result, as if the worker had died before it was written.

@@ -117,7 +117,7 @@ func TestNoSecretIsInTheEndOfAnErrorOutput(t *testing.T) {
 	change := l.wrote("01", draft).Snapshot
 	for i, behind := range []int{10, 600 - 25, 600 - 12, 16<<10 - 25} {
 		script := fmt.Sprintf("printf 'error: unauthorized %s' >&2; head -c %d /dev/zero | tr '\\000' . >&2; exit 1", s.token, behind)
-		out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview(fmt.Sprintf("02-%d", i), script, time.Minute, change))
+		out := do[loop.TurnResult](l, l.acts.RunTurn, l.codexReview(fmt.Sprintf("02-%d", i), script, 5*time.Minute, change))
 		require.NotEqual(t, record.ClassOK, out.Class)
 		require.NotEmpty(t, out.Message)
 		l.nothingAt(s, out)

@@ -334,7 +334,8 @@ func TestASecretInTheChangeClosesTheGate(t *testing.T) {
 
 func TestAPersonAllowsPathsThatHoldWhatLooksLikeASecret(t *testing.T) {
 	l, s := spiedLab(t)
-	l.plays("mkdir fixtures; cp $LAB/spill fixtures/a.txt; echo 'password = \"" + drawn(12) + "4!\"' > calc_test.go; cp calc_test.go settings.go; echo done")
+	password := "Qz7m" + "K2vX" + "9tB5" + "4!" // one drawn at random may look like a word, and is found by nobody then
+	l.plays("mkdir fixtures; cp $LAB/spill fixtures/a.txt; echo 'password = \"" + password + "\"' > calc_test.go; cp calc_test.go settings.go; echo done")
 	req := l.turn("01")
 	req.AllowSecrets = []string{"fixtures/**"}
 	out := do[loop.TurnResult](l, l.acts.RunTurn, req)

@@ -66,7 +66,7 @@ func TestATurnThatNeedsItsTimeKeepsWhatThereIs(t *testing.T) {
 	l := newLab(t).prepare(false)
 	l.plays("echo half > calc.go; exec sleep 600")
 	req := l.turn("01")
-	req.Timeout = 3 * time.Second
+	req.Timeout = 10 * time.Second // until then it has written, on a busy machine too
 	out := do[loop.TurnResult](l, l.acts.RunTurn, req)
 	require.Equal(t, record.ClassTimeout, out.Class)
 	require.Equal(t, "TIMEOUT", out.Code)
@@ -254,7 +254,7 @@ func TestAnInterruptedSetUpIsRepeated(t *testing.T) {
 			l.plays("test -e cache/ready || echo 'not set up' >> calc.go; echo x >> calc.go; echo done")
 			setup := "echo start >> " + l.dir + "/setups; mkdir -p cache; test -e " + l.dir + "/fast || exec sleep 600; touch cache/ready"
 			turn, verify := l.turn("01"), l.verify("01", l.prepared.Base, "test -e cache/ready")
-			turn.Setup, turn.SetupTimeout, verify.Setup, verify.SetupTimeout = setup, time.Minute, setup, time.Minute
+			turn.Setup, turn.SetupTimeout, verify.Setup, verify.SetupTimeout = setup, 5*time.Minute, setup, 5*time.Minute
 			stop := make(chan struct{})
 			go func() {
 				eventually(t, func() bool { return l.read("setups") != "" })

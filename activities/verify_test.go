@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,12 +44,12 @@ func TestWhatAVerifierSays(t *testing.T) {
 		gate    string
 		exit    int
 	}{
-		{"true", time.Minute, record.ClassOK, loop.GatePass, 0},
-		{"echo '--- FAIL: TestSum'; exit 3", time.Minute, record.ClassOK, loop.GateFail, 3},
-		{"kill -9 $$", time.Minute, record.ClassOK, loop.GateFail, -1},
-		{"no-such-program-here", time.Minute, record.ClassPermanent, loop.GateNotRun, 0},
+		{"true", 5 * time.Minute, record.ClassOK, loop.GatePass, 0},
+		{"echo '--- FAIL: TestSum'; exit 3", 5 * time.Minute, record.ClassOK, loop.GateFail, 3},
+		{"kill -9 $$", 5 * time.Minute, record.ClassOK, loop.GateFail, -1},
+		{"no-such-program-here", 5 * time.Minute, record.ClassPermanent, loop.GateNotRun, 0},
 		{"exec sleep 600", time.Second, record.ClassTimeout, loop.GateNotRun, 0},
-		{"", time.Minute, record.ClassOK, loop.GateNotRun, 0},
+		{"", 5 * time.Minute, record.ClassOK, loop.GateNotRun, 0},
 	}
 	for i, c := range cases {
 		req := l.verify(fmt.Sprintf("%02d", i+2), change, c.command)
@@ -80,11 +81,13 @@ func TestAStoppedVerificationGivesNoAnswer(t *testing.T) {
 	stop := make(chan struct{})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	var watching sync.WaitGroup
+	defer watching.Wait() // the second attempt may have stopped before it began
 	for _, how := range []func(){func() { close(stop) }, cancel} {
-		go func() {
+		watching.Go(func() {
 			eventually(t, func() bool { _, err := os.Stat(started); return err == nil })
 			how()
-		}()
+		})
 		_, err := try[loop.VerifyResult](attempt{stop: stop, background: ctx}, l.acts.Verify, l.verify("02", change, command))
 		_ = os.Remove(started)
 		if err != nil {

@@ -78,7 +78,7 @@ func diagnose(ctx context.Context, cmd *cobra.Command) ([]check, error) {
 }
 
 func checkGit(ctx context.Context) check {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	version, err := gitrepo.CheckGit(ctx)
 	switch {

@@ -16,7 +16,7 @@ import (
 )
 
 // sandboxPatience bounds what doctor tries against the sandbox.
-const sandboxPatience = 10 * time.Second
+const sandboxPatience = time.Minute
 
 // checkSandboxes says which sandbox a turn here would have, and proves each guarantee by trying to break it: two turns of
 // a shell, a reader's and a writer's, run in the sandbox and try; what they could do is looked at from outside.

@@ -31,7 +31,7 @@ func bwrapWorks(path string) bool {
 	if works, tried := bwrapTried[path]; tried {
 		return works
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	err := exec.CommandContext(ctx, path, "--ro-bind", "/", "/", "--unshare-pid", "--proc", "/proc", "--die-with-parent", "true").Run()
 	bwrapTried[path] = err == nil

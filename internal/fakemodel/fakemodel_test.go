@@ -2,6 +2,7 @@ package fakemodel_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -74,7 +75,7 @@ func post(t *testing.T, address, path string, body object) (int, string, error) 
 	t.Helper()
 	raw, err := json.Marshal(body)
 	require.NoError(t, err)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 3 * time.Minute}
 	r, err := client.Post("http://"+address+path, "application/json", bytes.NewReader(raw))
 	require.NoError(t, err)
 	defer r.Body.Close()
@@ -224,11 +225,17 @@ func TestCutAndSilence(t *testing.T) {
 	server.Play(fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{{Fail: &fakemodel.Failure{Kind: fakemodel.Silent}}}}}})
 	path, body := request(fakemodel.Chat, headed("review", 0, ""), 0, true)
 	raw, _ := json.Marshal(body)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 200 * time.Millisecond}
-	r, err := client.Post("http://"+address+path, "application/json", bytes.NewReader(raw))
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	asked, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+path, bytes.NewReader(raw))
+	require.NoError(t, err)
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	r, err := client.Do(asked)
 	require.NoError(t, err, "the head of the answer comes at once")
-	_, err = io.ReadAll(r.Body)
-	require.Error(t, err, "and then nothing")
+	time.AfterFunc(200*time.Millisecond, cancel)
+	said, err := io.ReadAll(r.Body)
+	require.ErrorIs(t, err, context.Canceled, "and then nothing")
+	require.Empty(t, said)
 	_ = r.Body.Close()
 }
 

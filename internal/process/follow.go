@@ -190,8 +190,8 @@ func (t *turn) account(res *Result) {
 }
 
 func (t *turn) readReports(r *os.File) {
+	defer close(t.reports) // the last: whoever hears it finds nothing open any more
 	defer func() { _ = r.Close() }()
-	defer close(t.reports)
 	for d := json.NewDecoder(r); ; {
 		var rep report
 		if err := d.Decode(&rep); err != nil {

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -17,8 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// deafTree ignores every polite signal, with a tool in a session of its own and a daemon. It is a shell script because
-// that is deaf before any limit of a test can pass.
+// deafTree ignores every polite signal, with a tool in a session of its own and a daemon.
 const deafTree = `trap '' TERM INT HUP
 setsid sh -c 'echo ready; sleep 300' &
 (setsid sh -c 'echo ready; sleep 300' &)
@@ -32,13 +32,12 @@ func TestATreeThatIgnoresSignalsIsGone(t *testing.T) {
 		with func(*Spec)
 		want Cause
 	}{
-		{"timeout", func(s *Spec) { s.Timeout = 2 * time.Second }, CauseTimeout},
-		{"idle", func(s *Spec) { s.IdleTimeout = 2 * time.Second }, CauseIdle},
+		{"timeout", func(s *Spec) { s.Timeout = 100 * time.Millisecond }, CauseTimeout},
+		{"idle", func(s *Spec) { s.IdleTimeout = 100 * time.Millisecond }, CauseIdle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := shell(t, deafTree)
-			c.with(&s)
-			res, lines := run(t, context.Background(), s)
+			res, lines := runLimited(t, s, said(s, "ready\n", 3), c.with)
 			require.Equal(t, c.want, res.Cause)
 			require.Equal(t, "SIGKILL", res.Signal)
 			require.Equal(t, -1, res.ExitCode)
@@ -108,8 +107,19 @@ func TestTurnsInParallelDoNotMix(t *testing.T) {
 
 func TestAStoppedCommandCanStillBeKilled(t *testing.T) {
 	s := shell(t, "kill -STOP $$")
-	s.IdleTimeout = 300e6
-	res, _ := run(t, context.Background(), s)
+	res, _ := runLimited(t, s, func() bool { return anyStopped(s.Dir) }, func(s *Spec) { s.IdleTimeout = 100 * time.Millisecond })
 	require.Equal(t, CauseIdle, res.Cause)
 	require.Equal(t, "SIGKILL", res.Signal)
+}
+
+// anyStopped says whether a process that works in a folder is stopped.
+func anyStopped(dir string) bool {
+	for _, p := range processesIn(dir) {
+		pid, _, _ := strings.Cut(p, " ")
+		stat, _ := os.ReadFile("/proc/" + pid + "/stat")
+		if i := bytes.LastIndexByte(stat, ')'); i >= 0 && bytes.HasPrefix(stat[i:], []byte(") T")) {
+			return true
+		}
+	}
+	return false
 }

@@ -18,9 +18,7 @@ const (
 
 // readOutput copies the command's output to disk and hands on its lines until nobody holds the other end.
 func (t *turn) readOutput() {
-	defer func() { _ = t.stdout.Close() }()
 	stopWatch := t.interruptWhenOver()
-	defer stopWatch()
 	err := t.copyOutput()
 	if err == nil {
 		err = t.lines.end()
@@ -28,7 +26,9 @@ func (t *turn) readOutput() {
 	if errClose := t.file.Close(); err == nil {
 		err = errClose
 	}
-	t.read <- err
+	stopWatch()
+	_ = t.stdout.Close()
+	t.read <- err // the last: whoever hears it finds nothing open any more
 }
 
 // copyOutput returns the first error of ours, but reads on after it, so that the command can end in its own way.

@@ -26,7 +26,7 @@ func animal(t *testing.T, name string) Spec {
 	return Spec{
 		Name: "zoo", Path: os.Args[0], Env: append([]string{zooVariable + "=" + name}, OwnVariables...), Dir: dir,
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"),
-		Grace: 200 * time.Millisecond, Timeout: 60 * time.Second,
+		Grace: 200 * time.Millisecond, Timeout: 5 * time.Minute,
 	}
 }
 
@@ -49,6 +49,33 @@ func run(t *testing.T, ctx context.Context, s Spec) (Result, []string) {
 	require.NoError(t, err)
 	requireNothingIn(t, s.Dir)
 	return res, lines
+}
+
+// runLimited is run for a turn whose limits begin when it stands: until then a busy machine takes its time.
+func runLimited(t *testing.T, s Spec, stands func() bool, limit func(*Spec)) (Result, []string) {
+	t.Helper()
+	s, err := contain(s).withDefaults().absolute()
+	require.NoError(t, err)
+	var lines []string
+	turn, err := launch(s, func(line []byte) error {
+		lines = append(lines, string(line))
+		return nil
+	})
+	require.NoError(t, err)
+	require.Eventually(t, stands, 5*time.Minute, 10*time.Millisecond)
+	limit(&turn.spec)
+	res, err := turn.wait(context.Background())
+	require.NoError(t, err)
+	requireNothingIn(t, s.Dir)
+	return res, lines
+}
+
+// said says whether a turn has printed a word so often.
+func said(s Spec, word string, n int) func() bool {
+	return func() bool {
+		b, _ := os.ReadFile(s.Stdout)
+		return strings.Count(string(b), word) >= n
+	}
 }
 
 // requireNothingIn demands that no process works in the folder: every animal of a turn inherits it.
@@ -206,18 +233,20 @@ func TestClosedOutputIsNotTheEnd(t *testing.T) {
 
 func TestLinesKeepTheTurnAlive(t *testing.T) {
 	s := shell(t, "while :; do echo line; sleep 0.1; done")
-	s.IdleTimeout, s.Timeout = 3*time.Second, 5*time.Second
-	res, lines := run(t, context.Background(), s)
+	res, lines := runLimited(t, s, said(s, "line", 1), func(s *Spec) { s.IdleTimeout, s.Timeout = 5*time.Second, 7*time.Second })
 	require.Equal(t, CauseTimeout, res.Cause)
 	require.NotEmpty(t, lines)
 }
 
 // An endless printer fills a disk long before its time is over, and with it ends every other run of the worker.
 func TestAFloodIsStopped(t *testing.T) {
-	for name, script := range map[string]string{"stdout": "exec yes", "stderr": "exec yes >&2"} {
+	for name, script := range map[string]string{
+		"stdout": "exec yes", // we read it, at our pace; what goes to a file by itself fills gigabytes until we look
+		"stderr": "while :; do head -c 65536 /dev/zero; sleep 0.01; done >&2",
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := shell(t, script)
-			s.MaxOutput, s.Timeout = 1<<20, time.Minute
+			s.MaxOutput = 1 << 20
 			res, _ := run(t, context.Background(), s)
 			require.Equal(t, CauseFlood, res.Cause)
 			require.Equal(t, "printed more than 1 MiB, and was stopped", res.Message)
@@ -233,7 +262,7 @@ func TestRefusedBeforeTheStart(t *testing.T) {
 	}{
 		"argument":    {func(s *Spec) { s.Args = []string{"-p", long} }, []string{"argument 2", "131072", "standard input"}},
 		"environment": {func(s *Spec) { s.Env = append(s.Env, "BIG_ONE="+long) }, []string{"BIG_ONE", "too long|bytes long"}},
-		"total":       {func(s *Spec) { s.Args = repeat(long[:128<<10-1], 40) }, []string{"together"}},
+		"total":       {func(s *Spec) { s.Args = repeat(long[:128<<10-1], 50) }, []string{"together"}},
 		"zero":        {func(s *Spec) { s.Args = []string{"a\x00b"} }, []string{"zero byte"}},
 		"missing":     {func(s *Spec) { s.Path = filepath.Join(s.Dir, "no-such") }, []string{"no program", "no-such", "install"}},
 		"folder":      {func(s *Spec) { s.Path = s.Dir }, []string{"folder"}},

@@ -49,7 +49,7 @@ func TestTheZooInASandbox(t *testing.T) {
 			if support.Only(kind).Kind() != kind {
 				t.Skip(support.Why())
 			}
-			cmd := exec.Command(os.Args[0], "-test.short", "-test.timeout=5m")
+			cmd := exec.Command(os.Args[0], "-test.short", "-test.timeout=20m")
 			cmd.Env = append(os.Environ(), "CONCLAVE_TEST_SANDBOX="+string(kind), "TMPDIR="+filepath.Clean(t.TempDir()))
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, string(out))

@@ -158,7 +158,7 @@ func worker(dir string) {
 	s := Spec{
 		Name: "zoo", Path: os.Args[0], Env: append([]string{zooVariable + "=tree"}, OwnVariables...), Dir: dir,
 		Stdout: filepath.Join(dir, "stdout"), Stderr: filepath.Join(dir, "stderr"), RegistryDir: filepath.Join(dir, "registry"),
-		Labels: map[string]string{"run": "r", "turn": "t"},
+		Labels: map[string]string{"run": "r", "turn": "t"}, Grace: time.Hour, // which the death of the worker does not give
 	}
 	_ = os.MkdirAll(s.RegistryDir, 0o700)
 	_, err := Run(context.Background(), contain(s), nil)

@@ -14,7 +14,7 @@ import (
 )
 
 // probing bounds the look at bubblewrap.
-const probing = 5 * time.Second
+const probing = 20 * time.Second
 
 // Detect is what this machine has, found by use. It is looked for once in a process.
 func Detect(ctx context.Context) Support { return detected(ctx) }

@@ -86,7 +86,7 @@ func (s *scene) run(kind sandbox.Kind, turn sandbox.Turn, script string) (string
 	confinement, err := sandbox.Detect(context.Background()).Only(kind).Confine(policy, turn.Workspace)
 	require.NoError(s.t, err)
 	spec := process.Spec{
-		Name: "test", Path: turn.Program, Args: append(turn.Args, "-c", script), Env: turn.Env, Dir: turn.Workspace, Timeout: 3 * time.Minute,
+		Name: "test", Path: turn.Program, Args: append(turn.Args, "-c", script), Env: turn.Env, Dir: turn.Workspace, Timeout: 15 * time.Minute,
 		Stdout: filepath.Join(s.outputs, "out"), Stderr: filepath.Join(s.outputs, "err"), Sandbox: confinement, Grace: 200 * time.Millisecond,
 	}
 	if turn.Program != "/bin/sh" {
