@@ -95,8 +95,8 @@ func (r *reviewLoop) perform(ctx workflow.Context, calls []loop.Call) {
 	for _, call := range calls {
 		group.Add(1)
 		workflow.GoNamed(scope, call.Summary, func(ctx workflow.Context) {
-			defer group.Done()
 			r.finish(ctx, call)
+			group.Done() // not deferred: when a worker forgets a workflow its coroutines end one beside the other, with what they deferred
 		})
 	}
 	// The group is awaited even when the run is cancelled: a cancelled activity

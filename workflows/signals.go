@@ -121,8 +121,9 @@ func sleep(ctx workflow.Context, options workflow.AwaitOptions, awake func() boo
 		return true, workflow.Await(ctx, awake)
 	}
 	waiting, enough := workflow.WithCancel(ctx)
-	defer enough()
-	return workflow.AwaitWithOptions(waiting, options, awake)
+	woken, err = workflow.AwaitWithOptions(waiting, options, awake)
+	enough() // not deferred, as nothing in a coroutine is: see perform
+	return woken, err
 }
 
 // failure translates an activity's error into the form's words. What was asked
