@@ -26,6 +26,7 @@ type terminal struct {
 
 	mu     sync.Mutex
 	screen bytes.Buffer
+	off    chan struct{} // closed when everything that was printed is on the screen
 }
 
 // onTerminal starts a command of the CLI as a person would.
@@ -41,13 +42,14 @@ func (l *lab) onTerminal(args ...string) *terminal {
 	require.NoError(l.t, unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}))
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(l.t, err)
-	y := &terminal{t: l.t, master: master, cmd: l.command("starter", args...)}
+	y := &terminal{t: l.t, master: master, cmd: l.command("starter", args...), off: make(chan struct{})}
 	y.cmd.Env = append(y.cmd.Env, "TERM=xterm")
 	y.cmd.Stdin, y.cmd.Stdout, y.cmd.Stderr = slave, slave, slave
 	y.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	require.NoError(l.t, y.cmd.Start())
 	require.NoError(l.t, slave.Close())
 	go func() {
+		defer close(y.off)
 		buffer := make([]byte, 4096)
 		for {
 			n, err := master.Read(buffer)
@@ -78,7 +80,7 @@ func (y *terminal) shown() string {
 // await waits until the n-th such text is on the screen.
 func (y *terminal) await(n int, text string) {
 	y.t.Helper()
-	eventually(y.t, time.Minute, func() bool { return strings.Count(y.shown(), text) >= n })
+	eventually(y.t, patience, func() bool { return strings.Count(y.shown(), text) >= n })
 }
 
 func (y *terminal) types(text string) {
@@ -89,9 +91,10 @@ func (y *terminal) types(text string) {
 
 func (y *terminal) ends(code int) {
 	y.t.Helper()
-	late := time.AfterFunc(time.Minute, func() { _ = y.cmd.Process.Kill() })
+	late := time.AfterFunc(patience, func() { _ = y.cmd.Process.Kill() })
 	_ = y.cmd.Wait()
 	late.Stop()
+	<-y.off // its last words may still be on their way
 	require.Equal(y.t, code, y.cmd.ProcessState.ExitCode(), y.shown())
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -199,7 +198,7 @@ func TestAnInterruptedCalibrationLeavesNothing(t *testing.T) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	require.NoError(t, cmd.Start())
-	eventually(t, time.Minute, func() bool { return l.started("review") == 2 })
+	eventually(t, patience, func() bool { return l.started("review") == 2 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	require.Error(t, cmd.Wait())
 	require.Equal(t, 130, cmd.ProcessState.ExitCode(), output.String())

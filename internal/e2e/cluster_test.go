@@ -39,7 +39,7 @@ func newCluster(l *lab, attributes map[string]string, more ...string) cluster {
 	startInBackground(l.t, exec.Command(filepath.Join(bin, "devserver"), args...))
 	c := cluster{store: mkdir(l.t, filepath.Join(l.dir, "shared-store"))}
 	var found serverFile
-	eventually(l.t, 30*time.Second, func() bool {
+	eventually(l.t, patience, func() bool {
 		raw, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(raw, &found) == nil
 	})
@@ -115,7 +115,7 @@ func (l *lab) starterOn(c cluster, args ...string) *exec.Cmd {
 
 func TestTwoIterationsOnACluster(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, twoIterations())
+	l := newLab(t, together(twoIterations()))
 	c := newCluster(l, workflows.SearchAttributes())
 	startInBackground(t, l.worker(c, "a"))
 	end := finish(t, l.starterOn(c, "run", "--json", "--preset", "dual-review", "--verify-cmd", goTest, "Add Sum"))
@@ -129,7 +129,7 @@ func TestTwoIterationsOnACluster(t *testing.T) {
 func TestAKilledWorkerIsReplaced(t *testing.T) {
 	t.Parallel()
 	script := twoIterations()
-	script[1].SleepMS = 3000
+	script[1].SleepMS = 600_000
 	l := newLab(t, script)
 	c := newCluster(l, nil)
 	first := l.worker(c, "a")
@@ -137,9 +137,11 @@ func TestAKilledWorkerIsReplaced(t *testing.T) {
 	starter := l.starterOn(c, "run", "--json", "--preset", "dual-review", "Add Sum")
 	ends := make(chan done, 1)
 	go func() { ends <- finish(t, starter) }()
-	eventually(t, time.Minute, func() bool { return l.started("repair") == 1 })
+	eventually(t, patience, func() bool { return l.started("repair") == 1 })
 	require.NoError(t, first.Process.Kill())
 	_ = first.Wait()
+	script[1].SleepMS = 0
+	l.play(script)
 	startInBackground(t, l.worker(c, "b"))
 	end := <-ends
 	require.Equal(t, 0, end.code, end.String())
@@ -167,16 +169,28 @@ func TestAStarterWithoutWorkersSaysSo(t *testing.T) {
 	l := newLab(t, twoIterations())
 	c := newCluster(l, nil)
 	cmd := l.starterOn(c, "run", "--preset", "dual-review", "Add Sum")
-	var output bytes.Buffer
-	cmd.Stderr, cmd.Stdout = &output, &output
+	said := make(chan struct{})
+	output := &heard{text: "no worker polls", then: func() { close(said) }}
+	cmd.Stderr, cmd.Stdout = output, output
 	require.NoError(t, cmd.Start())
-	time.Sleep(14 * time.Second)
-	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-	time.Sleep(200 * time.Millisecond)
-	_ = cmd.Process.Signal(syscall.SIGINT)
-	require.Error(t, cmd.Wait())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-said:
+	case <-time.After(patience):
+		_ = cmd.Process.Kill()
+	}
+	for left := false; !left; { // Ctrl-C, and again
+		_ = cmd.Process.Signal(syscall.SIGINT)
+		select {
+		case err := <-ended:
+			require.Error(t, err)
+			left = true
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 	require.Equal(t, 130, cmd.ProcessState.ExitCode(), output.String())
-	require.Contains(t, output.String(), "worker")
+	require.Contains(t, output.String(), "no worker polls")
 }
 
 func TestAnUnreachableServerIsAnError(t *testing.T) {

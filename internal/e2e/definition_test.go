@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -245,7 +244,7 @@ func TestEveryPresetHasADryRun(t *testing.T) {
 func TestASeatIsWaivedOrReopenedWhereARunWaits(t *testing.T) {
 	t.Parallel()
 	script := accepted()
-	slow := append([]step{{Role: "review", Seat: "slow", SleepMS: 60_000}}, script...)
+	slow := append([]step{{Role: "review", Seat: "slow", SleepMS: 600_000}}, script...)
 	for name, answer := range map[string][]string{"waive": {"--waive", "slow", "--reason", "its engine is down"}, "reopen": {"--reopen", "slow"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,8 +252,8 @@ func TestASeatIsWaivedOrReopenedWhereARunWaits(t *testing.T) {
 			e := engines()
 			definition := l.define(e[0], 2, place{id: "quick", engine: e[1]}, place{id: "slow", engine: e[2]})
 			cmd, output := l.begin("--config", l.configure(e...), "--definition", definition, "Add Sum")
-			eventually(t, time.Minute, func() bool { return l.started("review") == 2 })
-			eventually(t, time.Minute, func() bool { return l.answered("quick") })
+			eventually(t, patience, func() bool { return l.started("review") == 2 })
+			eventually(t, patience, func() bool { return l.answered("quick") })
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 			require.Error(t, cmd.Wait())
 			require.Equal(t, 130, cmd.ProcessState.ExitCode(), output.String())

@@ -23,7 +23,7 @@ func TestARunLeftByTwoInterruptsIsResumed(t *testing.T) {
 	script[1].Hang = true // it takes its whole grace to end
 	l := newLab(t, script)
 	cmd, output := l.begin("--preset", "dual-review", "Add Sum")
-	eventually(t, time.Minute, func() bool { return l.started("repair") == 1 })
+	eventually(t, patience, func() bool { return l.started("repair") == 1 })
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	time.Sleep(time.Second) // the turn is asked to stop meanwhile
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
@@ -43,13 +43,13 @@ func TestARunLeftByTwoInterruptsIsResumed(t *testing.T) {
 func TestATerminatedRunIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	script := twoIterations()
-	script[0].SleepMS = 60_000
+	script[0].SleepMS = 600_000
 	l := newLab(t, script)
 	cmd, _ := l.begin("--preset", "dual-review", "Add Sum")
-	eventually(t, time.Minute, func() bool { return l.started("implement") == 1 })
+	eventually(t, patience, func() bool { return l.started("implement") == 1 })
 	server, ok := l.server()
 	require.True(t, ok)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := client.DialContext(ctx, client.Options{HostPort: server.Address})
 	require.NoError(t, err)
@@ -82,7 +82,7 @@ func TestACancellationOutlivesTheStarterThatCarriesIt(t *testing.T) {
 	script[1].Hang = true // it takes its whole grace to end
 	l := newLab(t, script)
 	cmd, _ := l.begin("--preset", "dual-review", "Add Sum")
-	eventually(t, time.Minute, func() bool { return l.started("repair") == 1 })
+	eventually(t, patience, func() bool { return l.started("repair") == 1 })
 	ends := make(chan done, 1)
 	cancel := l.command("starter", "cancel", "@last")
 	go func() { ends <- finish(t, cancel) }()

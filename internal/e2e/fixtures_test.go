@@ -172,7 +172,7 @@ func fetch(t *testing.T, address, runID, executionID string) *historypb.History 
 
 func fetchWorkflow(t *testing.T, address, workflowID, executionID string) *historypb.History {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := client.DialContext(ctx, client.Options{HostPort: address, Logger: quiet{}})
 	require.NoError(t, err)
@@ -200,7 +200,7 @@ func waitForQuota(l *lab) []*historypb.History {
 	const pause = 1500 // ms; the script is replaced meanwhile
 	l.play([]step{{Role: "implement", Silent: true, SleepMS: pause, Stderr: "API Error: 429 rate limit, try again in 2 seconds\n", Exit: 1}})
 	cmd, output := l.begin("--preset", "dual-review", "Add Sum")
-	eventually(l.t, time.Minute, func() bool { return l.started("implement") == 1 })
+	eventually(l.t, patience, func() bool { return l.started("implement") == 1 })
 	time.Sleep(pause / 3 * time.Millisecond)
 	l.play(passAtOnce())
 	require.NoError(l.t, cmd.Wait(), output.String())
@@ -214,7 +214,7 @@ func (l *lab) inRepair() (wait func() int, kill, interrupt func()) {
 	script[1].SleepMS = 60_000
 	l.play(script)
 	cmd, output := l.begin("--preset", "dual-review", "Add Sum")
-	eventually(l.t, time.Minute, func() bool { return l.started("repair") == 1 })
+	eventually(l.t, patience, func() bool { return l.started("repair") == 1 })
 	wait = func() int {
 		_ = cmd.Wait()
 		l.t.Log(output.String())
@@ -237,7 +237,7 @@ func cancelled(l *lab) []*historypb.History {
 func cancelledInTheVerifier(l *lab) []*historypb.History {
 	const forLong = "sleep 61"
 	cmd, output := l.begin("--preset", "dual-review", "--verify-cmd", forLong, "Add Sum")
-	eventually(l.t, time.Minute, func() bool {
+	eventually(l.t, patience, func() bool {
 		return slices.ContainsFunc(l.processes(), func(p string) bool { return strings.HasSuffix(strings.TrimSpace(p), forLong) })
 	})
 	out := l.starter("cancel", "@last")

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
@@ -118,7 +117,7 @@ func (l *lab) signal(runID, name string, payload any) {
 	l.t.Helper()
 	server, ok := l.server()
 	require.True(l.t, ok, "the lab's server has ended")
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	c, err := client.DialContext(ctx, client.Options{HostPort: server.Address, Logger: quiet{}})
 	require.NoError(l.t, err)

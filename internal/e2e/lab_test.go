@@ -23,6 +23,9 @@ import (
 	"conclave/internal/scripted"
 )
 
+// patience bounds every wait for something that a test wants to happen, on the busiest machine.
+const patience = 5 * time.Minute
+
 // lab is one user's machine: a repository, a state folder, agents with a script.
 type lab struct {
 	t      *testing.T
@@ -98,10 +101,16 @@ func (l *lab) starter(args ...string) done {
 
 func finish(t *testing.T, cmd *exec.Cmd) done {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	return finishHeard(t, cmd, &heard{})
+}
+
+// finishHeard is finish with something to do when the command says a text on standard error.
+func finishHeard(t *testing.T, cmd *exec.Cmd, stderr *heard) done {
+	t.Helper()
+	var stdout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
 	require.NoError(t, cmd.Start())
-	late := time.AfterFunc(3*time.Minute, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(2*patience, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	require.True(t, late.Stop(), "the command did not end:\n%s\n%s", stdout.String(), stderr.String())
 	var exit *exec.ExitError
@@ -109,6 +118,35 @@ func finish(t *testing.T, cmd *exec.Cmd) done {
 		require.NoError(t, err)
 	}
 	return done{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// heard is the output of a command. When it first holds the text, then is called.
+type heard struct {
+	text string
+	then func()
+	all  bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (h *heard) Write(p []byte) (int, error) {
+	n, err := h.all.Write(p)
+	if h.then != nil && strings.Contains(h.all.String(), h.text) {
+		h.then()
+		h.then = nil
+	}
+	return n, err
+}
+
+func (h *heard) String() string { return h.all.String() }
+
+// untilOpen is a shell's part of a step that goes on when the lab is opened: what a test does meanwhile is done by then,
+// however slow the machine is.
+const untilOpen = `while ! test -e "$HOME/open"; do sleep 0.1; done`
+
+func (l *lab) open() {
+	if err := os.WriteFile(filepath.Join(l.dir, "home", "open"), nil, 0o600); err != nil {
+		l.t.Error(err)
+	}
 }
 
 // run carries a requirement with --json and returns the record it printed.
@@ -154,6 +192,9 @@ func (l *lab) notes() []note {
 	require.NoError(l.t, err)
 	var notes []note
 	for line := range strings.Lines(string(raw)) {
+		if !strings.HasSuffix(line, "\n") {
+			break // it is being written
+		}
 		var n note
 		require.NoError(l.t, json.Unmarshal([]byte(line), &n))
 		notes = append(notes, n)
@@ -208,7 +249,7 @@ func (l *lab) stopServer() {
 	if !ok || syscall.Kill(s.PID, syscall.SIGTERM) != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	for syscall.Kill(s.PID, 0) == nil && ctx.Err() == nil {
 		time.Sleep(20 * time.Millisecond)

@@ -72,11 +72,11 @@ func (l *lab) baseID() string { return strings.TrimSpace(l.git("rev-parse", "mai
 
 func TestADetachedReviewIsCarriedInTheBackground(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", SleepMS: 2000, Say: passes}})
+	l := newGate(t, []step{{Role: "review", Shell: untilOpen, Say: passes}})
 	out := l.starter("review", "--detach")
 	require.Zero(t, out.code, out.String())
 	runID := strings.TrimSpace(out.stdout)
-	run, said := l.review(0)
+	run, said := l.reviewOpening(0)
 	require.Equal(t, runID, run.RunID)
 	require.Contains(t, said, "at work already")
 	require.Equal(t, 1, l.started("review"))
@@ -97,6 +97,15 @@ func TestCommitMessagesOfAnyBytesAreReviewed(t *testing.T) {
 	require.True(t, strings.Contains(prompt, "(cut)"))
 }
 
+// reviewOpening is review where another one is at work: that one goes on when this one has said so.
+func (l *lab) reviewOpening(wantExit int, args ...string) (runrecord.Run, string) {
+	l.t.Helper()
+	cmd := l.command("starter", append([]string{"review", "--json", "--no-progress"}, args...)...)
+	out := finishHeard(l.t, cmd, &heard{text: "at work already", then: l.open})
+	require.Equal(l.t, wantExit, out.code, out.String())
+	return decodeRun(l.t, out.stdout), out.stderr
+}
+
 // beginReview starts a review in the background.
 func (l *lab) beginReview(args ...string) *exec.Cmd {
 	l.t.Helper()
@@ -107,10 +116,10 @@ func (l *lab) beginReview(args ...string) *exec.Cmd {
 
 func TestASecondReviewOfTheSameChangeWatchesTheRunningOne(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", SleepMS: 4000, Say: blocks}})
+	l := newGate(t, []step{{Role: "review", Shell: untilOpen, Say: blocks}})
 	first := l.beginReview()
-	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
-	run, said := l.review(1, "--fresh")
+	eventually(t, patience, func() bool { return l.started("review") == 1 })
+	run, said := l.reviewOpening(1, "--fresh")
 	require.Contains(t, said, "at work already: run "+run.RunID)
 	require.Error(t, first.Wait())
 	require.Equal(t, 1, first.ProcessState.ExitCode())
@@ -119,11 +128,12 @@ func TestASecondReviewOfTheSameChangeWatchesTheRunningOne(t *testing.T) {
 
 func TestAKilledReviewGoesOnAtTheNextCall(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", SleepMS: 3000, Say: passes}})
+	l := newGate(t, []step{{Role: "review", SleepMS: 600_000, Say: passes}})
 	first := l.beginReview()
-	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	eventually(t, patience, func() bool { return l.started("review") == 1 })
 	require.NoError(t, first.Process.Kill())
 	_ = first.Wait()
+	l.play([]step{{Role: "review", Say: passes}})
 	run, said := l.review(0)
 	require.Contains(t, said, "resuming run "+run.RunID)
 	require.Equal(t, 2, l.started("review"))
@@ -135,9 +145,9 @@ func TestAKilledReviewGoesOnAtTheNextCall(t *testing.T) {
 
 func TestAFreshReviewReplacesOneThatNobodyCarries(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", SleepMS: 60_000, Say: passes}})
+	l := newGate(t, []step{{Role: "review", SleepMS: 600_000, Say: passes}})
 	first := l.beginReview()
-	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
+	eventually(t, patience, func() bool { return l.started("review") == 1 })
 	require.NoError(t, first.Process.Signal(syscall.SIGINT))
 	require.Error(t, first.Wait())
 	require.Equal(t, 130, first.ProcessState.ExitCode())
@@ -172,7 +182,7 @@ func TestAVerdictIsNotReadFromTheWorkTree(t *testing.T) {
 
 func TestAReviewOnAClusterIsSharedByAllMachines(t *testing.T) {
 	t.Parallel()
-	l := newGate(t, []step{{Role: "review", Shell: "grep -q 'i < n' calc.go", SleepMS: 3000, Say: blocks}})
+	l := newGate(t, []step{{Role: "review", Shell: "grep -q 'i < n' calc.go; " + untilOpen, Say: blocks}})
 	c := newCluster(l, nil)
 	startInBackground(t, l.worker(c, "one"))
 	on := []string{"--address", c.address, "--store", c.store}
@@ -189,8 +199,8 @@ func TestAReviewOnAClusterIsSharedByAllMachines(t *testing.T) {
 	ends := make(chan done, 1)
 	one := review("one")
 	go func() { ends <- finish(t, one) }()
-	eventually(t, time.Minute, func() bool { return l.started("review") == 1 })
-	watched := finish(t, review("two"))
+	eventually(t, patience, func() bool { return l.started("review") == 1 })
+	watched := finishHeard(t, review("two"), &heard{text: "at work already", then: l.open})
 	first := <-ends
 	require.Equal(t, 1, first.code, first.String())
 	run := decodeRun(t, first.stdout)

@@ -98,7 +98,7 @@ func newFlood(t *testing.T, suggestAfter int) flood {
 	t.Helper()
 	l := newLab(t, nil)
 	cluster := newCluster(l, nil, "--dynamic-config-value", fmt.Sprintf("limit.historyCount.suggestContinueAsNew=%d", suggestAfter))
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*patience)
 	t.Cleanup(cancel)
 	c, err := client.DialContext(ctx, client.Options{HostPort: cluster.address, Logger: quiet{}})
 	require.NoError(t, err)
@@ -107,7 +107,7 @@ func newFlood(t *testing.T, suggestAfter int) flood {
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "flood", TaskQueue: "flood"}, workflows.ReviewLoopName, floodInput())
 	require.NoError(t, err)
 	f := flood{t, ctx, c}
-	eventually(t, time.Minute, func() bool { return len(f.status().Questions) == floodFindings })
+	eventually(t, patience, func() bool { return len(f.status().Questions) == floodFindings })
 	return f
 }
 
@@ -185,7 +185,7 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 	group.Wait()
 	last := fmt.Sprintf("F%d", floodFindings)
 	f.signal(object{"finding": last, "decision": "fix", "reason": "try"})
-	eventually(t, time.Minute, func() bool {
+	eventually(t, patience, func() bool {
 		run := f.status()
 		return len(run.Questions) == 1 && run.Questions[0].Number == 2
 	})

@@ -60,7 +60,7 @@ func checkSchema(t *testing.T, path string) {
 
 func TestTwoIterations(t *testing.T) {
 	t.Parallel()
-	l := newLab(t, twoIterations())
+	l := newLab(t, together(twoIterations()))
 	before := l.git("for-each-ref")
 	run := l.run(0, "--preset", "dual-review", "--verify-cmd", goTest, "Add Sum")
 	l.checkTwoIterations(run)

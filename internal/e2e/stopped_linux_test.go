@@ -31,7 +31,7 @@ func TestAWorkerThatIsToldToStopLeavesNothing(t *testing.T) {
 	t.Parallel()
 	script := twoIterations()
 	script[1].Shell = `(setsid sh -c 'trap "" TERM INT HUP; while :; do sleep 300; done' > /dev/null 2>&1 &); sleep 0.2`
-	script[1].SleepMS = 6000
+	script[1].SleepMS = 600_000
 	l := newLab(t, script)
 	c := newCluster(l, nil)
 	first := l.worker(c, "a")
@@ -40,14 +40,16 @@ func TestAWorkerThatIsToldToStopLeavesNothing(t *testing.T) {
 	starter := l.starterOn(c, "run", "--json", "--preset", "dual-review", "Add Sum")
 	go func() { ends <- finish(t, starter) }()
 	work := filepath.Join(l.dir, "worker-a", "runs")
-	eventually(t, time.Minute, func() bool {
+	eventually(t, patience, func() bool {
 		return l.started("repair") == 1 && strings.Contains(strings.Join(livingIn(work), "\n"), "sleep 300")
 	})
 	require.NoError(t, first.Process.Signal(syscall.SIGTERM))
-	late := time.AfterFunc(time.Minute, func() { _ = first.Process.Kill() })
+	late := time.AfterFunc(patience, func() { _ = first.Process.Kill() })
 	_ = first.Wait()
 	require.True(t, late.Stop(), "it ended by itself")
 	require.Empty(t, livingIn(work))
+	script[1].SleepMS = 0
+	l.play(script)
 	startInBackground(t, l.worker(c, "b"))
 	end := <-ends
 	require.Equal(t, 0, end.code, end.String())

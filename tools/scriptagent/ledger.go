@@ -99,7 +99,7 @@ func count(ledger io.Reader) (map[string]int, error) {
 	return played, nil
 }
 
-// end appends the line that the step has ended; O_APPEND keeps lines of parallel agents whole.
+// end appends the line that the step has ended. Whoever counts under the lock finds whole lines.
 func (c call) end(s step, t turn) error {
 	if c.ledger == "" {
 		return nil
@@ -113,6 +113,9 @@ func (c call) end(s step, t turn) error {
 		return err
 	}
 	defer file.Close()
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
 	_, err = file.Write(text)
 	return err
 }
