@@ -57,7 +57,7 @@ func (l *loading) turnLanes(c *Config) {
 		lane **Lane
 	}{{"review.confirmer", &c.Confirmer}, {"review.arbiter", &c.Arbiter}} {
 		if text := l.text(turn.key); text != "" {
-			*turn.lane = new(l.lane(*c, text, l.where[turn.key]))
+			*turn.lane = new(l.lane(*c, text, l.where[turn.key]+": "+turn.key))
 		}
 	}
 	switch model := l.text("escalation.model"); model {
@@ -69,8 +69,11 @@ func (l *loading) turnLanes(c *Config) {
 	}
 }
 
-// ineffective warns of what somebody set and only full reads.
+// ineffective warns of what somebody set and nothing, or only full, reads.
 func (l *loading) ineffective(c Config) {
+	if r := c.Rulings; r.DeadlineDecision != "" && r.Deadline == 0 {
+		l.warnings = append(l.warnings, l.where["rulings.deadline_decision"]+": rulings.deadline_decision has no effect without rulings.deadline: a question waits for ever")
+	}
 	if c.full() {
 		if c.TrustReviewers && c.Advisory {
 			l.warnings = append(l.warnings, l.where["trust_reviewers"]+" has no effect beside "+l.where["advisory"]+": findings cannot stop the end")

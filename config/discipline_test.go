@@ -112,6 +112,16 @@ func TestLanesOfTheDiscipline(t *testing.T) {
 	require.Contains(t, strings.Join(same.Warnings, "\n"), "the implementer's model")
 }
 
+func TestADecisionWithoutADeadlineAnswersNothing(t *testing.T) {
+	clean(t)
+	c, err := load(t, given{args: []string{"--discipline", "full"}, repo: "rulings: {deadline_decision: stand}\n"})
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(c.Warnings, "\n"), "conclave.yaml:1: rulings.deadline_decision has no effect without rulings.deadline")
+	c, err = load(t, given{args: []string{"--discipline", "full"}, repo: "rulings: {deadline: 1h, deadline_decision: stand}\n"})
+	require.NoError(t, err)
+	require.Empty(t, c.Warnings)
+}
+
 func withTools(l *convergence.Lane) *convergence.Lane {
 	l.Requested.Tools = nil
 	return l
@@ -164,7 +174,7 @@ func TestBadKeysOfTheDiscipline(t *testing.T) {
 		{"more findings than fit", given{repo: "review: {max_findings: 33}\n"}, []string{"review.max_findings", "33 is too large, the most is 32"}},
 		{"negative size", given{repo: "review: {size_limit: -1}\n"}, []string{"review.size_limit", "least is 0"}},
 		{"identity", given{repo: "review: {identity: serve}\n"}, []string{"review.identity", "did you mean served?"}},
-		{"confirmer", given{repo: "review: {confirmer: codx}\ndiscipline: full\n"}, []string{"conclave.yaml:1", "did you mean codex?"}},
+		{"confirmer", given{repo: "review: {confirmer: codx}\ndiscipline: full\n"}, []string{"conclave.yaml:1: review.confirmer: unknown adapter", "did you mean codex?"}},
 		{"cost", given{args: []string{"--max-cost", "cheap"}}, []string{"--max-cost", "no amount of money"}},
 		{"no cost", given{args: []string{"--max-cost", "0"}}, []string{"--max-cost"}},
 		{"not a number", given{args: []string{"--max-cost", "NaN"}}, []string{"--max-cost"}},
