@@ -213,9 +213,13 @@ func (c Config) enough(voting, sure int) error {
 		}
 	}
 	if c.Quorum > sure {
+		remedy := fmt.Sprintf("use --quorum %d or less, or add seats", sure)
+		if !c.AllowSelfReview { // a review has no implementer, and no such flag
+			remedy = fmt.Sprintf("use --quorum %d or less, add seats, or pass --allow-self-review where seats share the implementer's engine", sure)
+		}
 		return Problem{
 			What:   fmt.Sprintf("--quorum %d cannot be reached: %d of the seats %s may vote%s", c.Quorum, voting, strings.Join(names, ", "), skips(voting-sure)),
-			Remedy: fmt.Sprintf("use --quorum %d or less, add seats, or pass --allow-self-review where seats share the implementer's engine", sure),
+			Remedy: remedy,
 		}
 	}
 	return nil

@@ -53,6 +53,7 @@ func TestAGateRefusesWhatNoReviewCanReach(t *testing.T) {
 	require.NoError(t, err)
 	_, _, err = c.CompileGate(identify)
 	require.ErrorContains(t, err, "--quorum 3 cannot be reached")
+	require.NotContains(t, err.Error(), "--allow-self-review", "a review has no such flag")
 
 	c, err = load(t, given{args: []string{"--reviewers", "codex"}, repo: "seats: {codex: {skippable: true}}\n"})
 	require.NoError(t, err)
