@@ -23,7 +23,7 @@ const (
 	EventSeatWaived   = "seat-waived"   // {seatId, reason}
 
 	EventQuestion = "question-raised" // {subject}: SIZE, PROTECTED or BUDGET
-	EventRuling   = "ruling-recorded" // {finding, decision}, and the position of an arbitration if an arbiter ruled
+	EventRuling   = "ruling-recorded" // {finding, decision}, the position of an arbitration if an arbiter ruled, by if a deadline did
 	EventBudget   = "budget-extended" // {}: answers BUDGET
 
 	// Under the full discipline these close a confirm turn, as node-completed

@@ -221,6 +221,13 @@ func TestNoFinalReviewWhereAPersonRuled(t *testing.T) {
 	r.person("F1", "stand").expect("complete")
 }
 
+func TestADeadlineSparesNoFinalReview(t *testing.T) {
+	r := fullRun(t, limits(1, 0, 0)).draft("t1").start().says("A", blockWith(finding("F1", "high"))).says("B", pass).start().confirm("F1", true)
+	r.expect("arbitrate arbitrate/1/1").start().arbitrate("F1", "person").expect("ask")
+	r.event(EventRuling, fields{"finding": "F1", "decision": "stand", "by": ByDeadline}).expect("dispatch final/1/A/1")
+	r.start().final(pass).expect("complete")
+}
+
 func TestFinalReview(t *testing.T) {
 	start := func(edits ...edit) *run {
 		return fullRun(t, edits...).draft("t1").start().says("A", blockWith(finding("F1", "low"))).says("B", pass).expect("dispatch final/1/A/1").start()

@@ -9,6 +9,9 @@ const (
 	SubjectBudget    = "BUDGET"
 )
 
+// ByDeadline is who ruled where no person did in time. What nobody has looked at does not spare the final review.
+const ByDeadline = "deadline"
+
 // questionRaised lets the host ask a person before the run goes on.
 func (f *fold) questionRaised(subject string) {
 	switch subject {
@@ -48,20 +51,20 @@ func (f *fold) rulingRecorded(p value) {
 		}
 		return
 	}
-	f.personRuled(id, decision)
+	f.ruledOutside(id, decision, p.get("by").text() != ByDeadline)
 }
 
-func (f *fold) personRuled(id, decision string) {
+// ruledOutside takes the ruling of a person, or the answer that stands for one.
+func (f *fold) ruledOutside(id, decision string, person bool) {
 	st, ok := f.finding(id)
 	if !ok || !stands(st) {
 		return
 	}
 	switch decision {
 	case DecisionStand, DecisionFix:
-		f.s.Review.PersonRuled = true
+		f.s.Review.PersonRuled = f.s.Review.PersonRuled || person
 		f.rule(id, st, decision)
 	case DecisionAbort:
-		f.s.Review.PersonRuled = true
 		f.fail(CodeRulingAbort, "a person ended the run over the finding "+id)
 	}
 }

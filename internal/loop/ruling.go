@@ -43,7 +43,7 @@ type RulingAnswer struct {
 const (
 	BySignal   = "signal"
 	ByUpdate   = "update"
-	ByDeadline = "deadline"
+	ByDeadline = convergence.ByDeadline
 )
 
 // kept is a ruling that came before its question.
@@ -219,10 +219,19 @@ func (p *Progress) apply(r RulingRequest, now time.Time) {
 	if r.Finding == convergence.SubjectBudget && r.Decision == convergence.DecisionStand {
 		p.event(convergence.EventBudget, map[string]any{})
 	} else {
-		p.event(convergence.EventRuling, map[string]any{"finding": r.Finding, "decision": r.Decision})
+		p.event(convergence.EventRuling, ruled(r))
 	}
 	p.Run.Findings = p.recorded()
 	p.goOn(now)
+}
+
+// ruled is a ruling for the machine, which asks only whether a person gave it.
+func ruled(r RulingRequest) map[string]any {
+	payload := map[string]any{"finding": r.Finding, "decision": r.Decision}
+	if r.By == convergence.ByDeadline {
+		payload["by"] = r.By
+	}
+	return payload
 }
 
 // noteRuling remembers what was allowed, so that it is not asked again.
