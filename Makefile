@@ -31,7 +31,7 @@ demo: build ## a dry run on a small repository of its own
 
 test: build ## all tests of the main module, end to end included
 	@echo "race detector: $(if $(RACE),on,off (no C compiler found))"
-	$(GO) test $(RACE) $(TESTFLAGS) -parallel 4 -timeout 25m ./...
+	$(GO) test $(RACE) $(TESTFLAGS) -parallel 4 -timeout 60m ./...
 	$(if $(RACE),@echo "what the race detector leaves out:")
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run Linear ./internal/review)
 	$(if $(RACE),$(GO) test $(TESTFLAGS) -run TestNoRequestGrows ./internal/loop)
@@ -39,7 +39,7 @@ test: build ## all tests of the main module, end to end included
 
 test-agents: build ## the real agent programs, from npm, against a scripted model server
 	@bash tools/agents/install.sh
-	CONCLAVE_TEST_AGENTS=$(CURDIR)/tools/agents/node_modules/.bin $(GO) test -count=1 -v -parallel 5 -timeout 30m $(TESTFLAGS) ./internal/realagents
+	CONCLAVE_TEST_AGENTS=$(CURDIR)/tools/agents/node_modules/.bin $(GO) test -count=1 -v -parallel 5 -timeout 60m $(TESTFLAGS) ./internal/realagents
 
 test-devserver: ## the tests of the local server's own module
 	cd tools/devserver && GOFLAGS="$(GOFLAGS) -trimpath" $(GO) test $(TESTFLAGS) ./...

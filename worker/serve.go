@@ -76,6 +76,7 @@ func (s settings) poll(ctx context.Context, c client.Client, acts *activities.Ac
 		WorkerStopTimeout:                      s.stopTimeout,
 		MaxHeartbeatThrottleInterval:           beatCap,
 		DisableRegistrationAliasing:            true,
+		DeadlockDetectionTimeout:               workflows.TaskPatience,
 		OnFatalError:                           func(err error) { fatal <- err },
 	}
 	turns := worker.New(c, workflows.AgentQueueOf(queue), options)

@@ -26,6 +26,10 @@ const (
 	commands = 3
 )
 
+// TaskPatience is how long a workflow may compute without a pause before its worker takes it for stuck. The SDK's second
+// is short where a machine is busy: the task fails, and what was stopped goes on beside the task's next try.
+const TaskPatience = 20 * time.Second
+
 // lostWorkersOnly repeats an attempt whose worker died or shut down. Everything
 // else an activity of this policy reports as a result or as a non-retryable error;
 // an attempt that used up all its time would use it up again, and one that

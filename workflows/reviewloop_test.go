@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/log"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"conclave/activities"
@@ -53,6 +54,8 @@ func bareEnvironment(t *testing.T) *testsuite.TestWorkflowEnvironment {
 	var suite testsuite.WorkflowTestSuite
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.DiscardHandler)))
 	env := suite.NewTestWorkflowEnvironment()
+	env.SetTestTimeout(time.Minute) // of real time, in which nothing happens
+	env.SetWorkerOptions(worker.Options{DeadlockDetectionTimeout: time.Minute})
 	env.RegisterWorkflow(ReviewLoop)
 	var a *activities.Activities
 	a.RegisterTurns(env)
@@ -328,7 +331,6 @@ func TestAResumeWhileTheWaitBeginsCounts(t *testing.T) {
 		require.True(t, waiting(t, env))
 		env.SignalWorkflow(SignalResume, "at once")
 	}, 80*time.Second)
-	env.SetTestTimeout(5 * time.Second)
 	converges(t, env)
 }
 

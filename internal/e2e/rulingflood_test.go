@@ -66,7 +66,7 @@ func floodTurn(_ context.Context, r *loop.TurnRequest) (*loop.TurnResult, error)
 
 func startFloodWorker(t *testing.T, c client.Client) {
 	t.Helper()
-	w := worker.New(c, "flood", worker.Options{})
+	w := worker.New(c, "flood", worker.Options{DeadlockDetectionTimeout: time.Minute}) // with the race detector a flood takes seconds
 	workflows.Register(w)
 	for name, play := range map[string]any{
 		"RunTurn": floodTurn,
@@ -104,7 +104,7 @@ func newFlood(t *testing.T, suggestAfter int) flood {
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	startFloodWorker(t, c)
-	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "flood", TaskQueue: "flood"}, workflows.ReviewLoopName, floodInput())
+	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "flood", TaskQueue: "flood", WorkflowTaskTimeout: time.Minute}, workflows.ReviewLoopName, floodInput())
 	require.NoError(t, err)
 	f := flood{t, ctx, c}
 	eventually(t, patience, func() bool { return len(f.status().Questions) == floodFindings })

@@ -98,6 +98,7 @@ func workerOptions(fatal func(error)) worker.Options {
 		MaxHeartbeatThrottleInterval: beatCap,
 		WorkerStopTimeout:            process.DefaultGrace + stopMargin,
 		DisableRegistrationAliasing:  true,
+		DeadlockDetectionTimeout:     workflows.TaskPatience,
 		OnFatalError:                 fatal,
 	}
 }

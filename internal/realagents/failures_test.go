@@ -3,11 +3,12 @@
 package realagents
 
 import (
-	"net"
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"conclave/internal/fakemodel"
 	"conclave/internal/record"
@@ -87,7 +88,7 @@ func (c trouble) play(t *testing.T, e engine) (*world, played) {
 		if c.refused {
 			w.address = closedPort(t)
 		}
-		p := w.play(turn{engine: e, prompt: "Judge the change.", idle: idle, limit: 4 * time.Minute}, w.workspace(nil))
+		p := w.play(turn{engine: e, prompt: "Judge the change.", idle: idle}, w.workspace(nil))
 		if idle == 0 || idle > 2*time.Minute || len(w.server.Requests()) > 0 {
 			return w, p
 		}
@@ -107,11 +108,15 @@ func tail(text string) string {
 	return text[max(0, len(text)-most):]
 }
 
-// closedPort is an address at which nobody listens.
+// closedPort is an address at which nobody listens, and nobody will while the test runs: it is taken.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+	unix.CloseOnExec(fd)
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	require.NoError(t, unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	bound, err := unix.Getsockname(fd)
+	require.NoError(t, err)
+	return fmt.Sprint("127.0.0.1:", bound.(*unix.SockaddrInet4).Port)
 }

@@ -102,7 +102,7 @@ func TestPlantedFilesDoRun(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- cmd.Wait() }()
 			ran := func() bool { return len(w.ran()) > 0 }
-			for began := time.Now(); !ran() && time.Since(began) < 2*time.Minute; time.Sleep(50 * time.Millisecond) {
+			for began := time.Now(); !ran() && time.Since(began) < 5*time.Minute; time.Sleep(50 * time.Millisecond) {
 			}
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 			<-ended

@@ -133,7 +133,7 @@ func (l *lab) finish(cmd *exec.Cmd) done {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(l.t, cmd.Start())
-	late := time.AfterFunc(10*time.Minute, func() { _ = cmd.Process.Kill() })
+	late := time.AfterFunc(20*time.Minute, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	require.True(l.t, late.Stop(), "the command did not end:\n%s\n%s", stdout.String(), stderr.String())
 	var exit *exec.ExitError

@@ -5,6 +5,7 @@ package realagents
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -176,7 +177,7 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &printed, &printed
 	require.NoError(t, cmd.Start())
 	for began := time.Now(); len(withWords(l.dir, napping)) == 0; time.Sleep(50 * time.Millisecond) {
-		if gone := len(withWords(l.dir, filepath.Join(l.bin, "starter"))) == 0; gone || time.Since(began) > 5*time.Minute {
+		if gone := len(withWords(l.dir, filepath.Join(l.bin, "starter"))) == 0; gone || time.Since(began) > 10*time.Minute {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
 			require.Fail(t, "the repair never came to its long command", printed.String())
@@ -185,7 +186,7 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	killed := time.Now()
-	require.Eventually(t, func() bool { return len(withWords(l.dir, "")) == 0 }, 20*time.Second, 20*time.Millisecond, "a writer lives on")
+	require.Eventually(t, func() bool { return len(withWords(l.dir, "")) == 0 }, 2*time.Minute, 20*time.Millisecond, "a writer lives on")
 	noted(row{"claude", "worker killed in a turn: all gone", "", "", time.Since(killed).Seconds()})
 
 	var writers atomic.Int32 // at once, while the second one works
@@ -215,15 +216,32 @@ func TestKilledInTheMiddleOfAClaudeTurn(t *testing.T) {
 	}
 }
 
-// writers lists the processes of the real claude that may write.
+// writers lists the processes of the real claude that may write. What one starts looks like it from its fork until it is a
+// program of its own, and is none.
 func (l *lab) writers() []string {
-	var found []string
+	found := map[string]string{}
 	for _, p := range withWords(l.dir, "acceptEdits") {
-		if _, args, _ := strings.Cut(p, " "); strings.HasPrefix(args, filepath.Join(bins(l.t), "claude")) {
-			found = append(found, p)
+		if pid, args, _ := strings.Cut(p, " "); strings.HasPrefix(args, filepath.Join(bins(l.t), "claude")) {
+			found[pid] = p
 		}
 	}
-	return found
+	var writers []string
+	for pid, p := range found {
+		if found[parent(pid)] == "" {
+			writers = append(writers, p)
+		}
+	}
+	return writers
+}
+
+// parent is the process that started one; "" when that is gone.
+func parent(pid string) string {
+	stat, _ := os.ReadFile(filepath.Join("/proc", pid, "stat"))
+	_, rest, _ := strings.Cut(string(stat[bytes.LastIndexByte(stat, ')')+1:]), " ")
+	if fields := strings.Fields(rest); len(fields) > 1 {
+		return fields[1]
+	}
+	return ""
 }
 
 // withWords lists the processes of a lab, its server aside, whose arguments hold some words.

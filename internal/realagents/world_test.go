@@ -235,10 +235,10 @@ func (w *world) call(turn turn, spec agent.TurnSpec, inv agent.Invocation, parse
 	w.t.Helper()
 	p := played{inv: inv, workspace: spec.Workspace}
 	if turn.limit == 0 {
-		turn.limit = 4 * time.Minute
+		turn.limit = 10 * time.Minute // some try for three minutes, on a fast machine
 	}
 	stdout, stderr := filepath.Join(spec.Scratch, "stdout"), filepath.Join(spec.Scratch, "stderr")
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	began := time.Now()
 	end, err := process.Run(ctx, process.Spec{
