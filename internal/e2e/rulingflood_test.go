@@ -146,43 +146,18 @@ func (f flood) executions() int {
 	return n
 }
 
-// 200 rulings arrive at once, with what is none among them, while the server
-// suggests a new history after every few: each is applied once, none is lost.
+// 200 rulings arrive in waves from eight senders, with what is none among them, while the server suggests a new history
+// after fewer than a wave: each is applied once, none is lost. A worker that is slow takes in a whole wave at once.
 func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 	t.Parallel()
 	f := newFlood(t, 48)
-	refused := make([]int, 8)
-	var group sync.WaitGroup
-	for sender := range refused {
-		group.Go(func() {
-			for n := sender + 1; n < floodFindings; n += len(refused) { // all but the last
-				ruling := object{"finding": fmt.Sprintf("F%d", n), "decision": "stand", "reason": fmt.Sprintf("reason %d", n)}
-				if n%2 == 0 {
-					ruling["request_id"] = fmt.Sprintf("r%d", n)
-				}
-				f.signal(ruling)
-				before := refused[sender]
-				switch n % 10 {
-				case 1: // repeated
-					f.signal(ruling)
-				case 2: // repeated, with a request id
-					f.signal(ruling)
-				case 3:
-					f.signal("no ruling")
-				case 4:
-					f.signal(object{"finding": n, "decision": "stand", "reason": "x"})
-				case 5:
-					f.signal(object{"finding": "F999", "decision": "abort", "reason": "x"})
-				case 6:
-					f.signal(object{"finding": fmt.Sprintf("F%d", floodFindings), "decision": "abort", "reason": "x", "head": "t0"})
-				default:
-					continue
-				}
-				refused[sender] = before + 1
-			}
-		})
+	const wave = 50
+	want := 0
+	for first := 1; first < floodFindings; first += wave { // all but the last finding
+		end := min(first+wave, floodFindings)
+		want += f.wave(first, end)
+		eventually(t, patience, func() bool { return len(f.status().Rulings) == end-1 })
 	}
-	group.Wait()
 	last := fmt.Sprintf("F%d", floodFindings)
 	f.signal(object{"finding": last, "decision": "fix", "reason": "try"})
 	eventually(t, patience, func() bool {
@@ -203,12 +178,48 @@ func TestNoRulingIsLostOrDoubledAroundContinueAsNew(t *testing.T) {
 	}
 	require.Equal(t, "fix try", taken[last+"#1"])
 	require.Equal(t, "stand it stands", taken[last+"#2"])
-	want := 0
-	for _, n := range refused {
-		want += n
-	}
 	require.Len(t, run.Refused, want)
 	require.Greater(t, f.executions(), 3)
+}
+
+// wave sends rulings on some findings, and tells how many signals are to be refused.
+func (f flood) wave(first, end int) int {
+	refused := make([]int, 8)
+	var group sync.WaitGroup
+	for sender := range refused {
+		group.Go(func() {
+			for n := first + sender; n < end; n += len(refused) {
+				ruling := object{"finding": fmt.Sprintf("F%d", n), "decision": "stand", "reason": fmt.Sprintf("reason %d", n)}
+				if n%2 == 0 {
+					ruling["request_id"] = fmt.Sprintf("r%d", n)
+				}
+				f.signal(ruling)
+				switch n % 10 {
+				case 1: // repeated
+					f.signal(ruling)
+				case 2: // repeated, with a request id
+					f.signal(ruling)
+				case 3:
+					f.signal("no ruling")
+				case 4:
+					f.signal(object{"finding": n, "decision": "stand", "reason": "x"})
+				case 5:
+					f.signal(object{"finding": "F999", "decision": "abort", "reason": "x"})
+				case 6:
+					f.signal(object{"finding": fmt.Sprintf("F%d", floodFindings), "decision": "abort", "reason": "x", "head": "t0"})
+				default:
+					continue
+				}
+				refused[sender]++
+			}
+		})
+	}
+	group.Wait()
+	sum := 0
+	for _, n := range refused {
+		sum += n
+	}
+	return sum
 }
 
 // 200 rulings arrive as updates: each sender has the answer to its own.
