@@ -24,7 +24,7 @@ import (
 const agentCheck = "agent "
 
 // probeTime is how long a program may take to print its version.
-const probeTime = 10 * time.Second
+const probeTime = 20 * time.Second
 
 // agentState is what doctor found out about one agent's program.
 type agentState struct {

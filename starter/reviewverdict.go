@@ -22,7 +22,7 @@ import (
 )
 
 // recordPatience is how long a cluster's workers may take to tell what an ended review found.
-const recordPatience = 5 * time.Second
+const recordPatience = 15 * time.Second
 
 // standingGate says that the server knows a review of the same digest: one that is open, or, with a result, one whose
 // verdict can be used again.

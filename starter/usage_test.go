@@ -126,7 +126,7 @@ func TestUnreachableServerIsAnError(t *testing.T) {
 	require.Equal(t, exitUsage, got.code)
 	require.Contains(t, got.err, "127.0.0.1:1")
 	require.Contains(t, got.err, "--address")
-	require.Less(t, time.Since(start), 20*time.Second)
+	require.Less(t, time.Since(start), 3*time.Minute)
 	runs, err := c.state().List()
 	require.NoError(t, err)
 	require.Empty(t, runs, "a run that never started is no run")

@@ -13,7 +13,7 @@ import (
 )
 
 // dialTimeout is how long a server on a cluster may take to answer.
-const dialTimeout = 5 * time.Second
+const dialTimeout = 15 * time.Second
 
 // Options say how to connect.
 type Options struct {
