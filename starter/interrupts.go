@@ -23,6 +23,7 @@ const leavePatience = 300 * time.Millisecond
 type interrupts struct {
 	signals chan os.Signal
 	first   chan struct{}
+	over    chan struct{} // closed when nobody is asked any more
 
 	mu sync.Mutex
 	// leaving says the last words before the second one ends this process; nil for none.
@@ -30,11 +31,13 @@ type interrupts struct {
 }
 
 func watchInterrupts() *interrupts {
-	i := &interrupts{signals: make(chan os.Signal, 2), first: make(chan struct{})}
+	i := &interrupts{signals: make(chan os.Signal, 2), first: make(chan struct{}), over: make(chan struct{})}
 	signal.Notify(i.signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		for n := 0; ; n++ {
-			if _, ok := <-i.signals; !ok {
+			select {
+			case <-i.signals:
+			case <-i.over:
 				return
 			}
 			if n > 0 {
@@ -95,7 +98,11 @@ func (i *interrupts) asked() bool {
 	}
 }
 
+// stop ends the watch. Who pressed Ctrl-C may press it again while this process ends: that changes nothing any more, least
+// of all its exit code.
 func (i *interrupts) stop() {
-	signal.Stop(i.signals)
-	close(i.signals)
+	close(i.over)
+	if !i.asked() {
+		signal.Stop(i.signals)
+	}
 }

@@ -132,7 +132,8 @@ func (l *lab) interrupt(after time.Duration, twice bool) {
 	}
 	_ = cmd.Wait()
 	code := cmd.ProcessState.ExitCode()
-	if code == 0 || l.latestRun() == before {
+	ended := code == -1 && l.latestRun() != before && l.shown().Stop.Final() // it came when the last word was said
+	if code == 0 || ended || l.latestRun() == before {
 		l.t.Logf("after %v: exit code %d, nothing to resume", after, code)
 		return
 	}
