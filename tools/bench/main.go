@@ -2,7 +2,7 @@
 // machine, with the programs that `make build` left. It only reports: a budget
 // that is missed does not fail it.
 //
-//	bench --bin bin [--only dry,sleep,seats,history,shape,prepare,memory] [--timeline] [--write docs/benchmarks.md]
+//	bench --bin bin [--only dry,doctor,sleep,seats,history,shape,prepare,memory] [--timeline] [--write docs/benchmarks.md]
 package main
 
 import (
@@ -32,7 +32,7 @@ type measurement struct {
 }
 
 var measurements = []measurement{
-	{"dry", dryRuns}, {"sleep", sleepingAgents}, {"seats", eightSeats}, {"history", historySizes},
+	{"dry", dryRuns}, {"doctor", doctorWithoutAgents}, {"sleep", sleepingAgents}, {"seats", eightSeats}, {"history", historySizes},
 	{"shape", sameShape}, {"prepare", bigRepository}, {"memory", manyRuns},
 }
 
