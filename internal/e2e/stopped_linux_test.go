@@ -20,6 +20,9 @@ func livingIn(dir string) []string {
 	for _, entry := range entries {
 		if cwd, err := os.Readlink(entry + "/cwd"); err == nil && strings.HasPrefix(cwd, dir+"/") {
 			command, _ := os.ReadFile(entry + "/cmdline")
+			if len(command) == 0 {
+				continue // it was killed: without memory it runs nothing any more
+			}
 			found = append(found, filepath.Base(entry)+" "+strings.ReplaceAll(string(command), "\x00", " "))
 		}
 	}

@@ -94,6 +94,9 @@ func processesIn(dir string) []string {
 		cwd, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.pid))
 		if err == nil && strings.HasPrefix(cwd, dir) {
 			cmd, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.pid))
+			if len(cmd) == 0 {
+				continue // it was killed: without memory it runs nothing any more, and is about to let its folder go
+			}
 			found = append(found, fmt.Sprintf("%d %q", p.pid, cmd))
 		}
 	}

@@ -14,6 +14,7 @@ type book struct {
 	w       *world
 	tree    string
 	proved  bool // the verifier passed on that tree
+	writes  int  // turns that wrote and ended well: reviews between two of them are of one round
 	writers []record.Engine
 	// heard is each seat's last answer.
 	heard    map[string]heard
@@ -36,6 +37,8 @@ type finding struct {
 	by []string
 	// high: somebody called it high, so that it stands until it is settled.
 	high bool
+	// since is how often was written when somebody called it high first.
+	since int
 	// closed says how it was settled, "" while it stands.
 	closed string
 	// gone is who said in this round that it is addressed.
@@ -83,11 +86,6 @@ func (b *book) said(call loop.Call, say said, engine *record.Engine) {
 
 // review takes in a valid answer of a seat.
 func (b *book) review(seat string, say said) {
-	for id, gone := range say.addressed {
-		if f := b.findings[b.title(id)]; f != nil {
-			b.recheck(f, seat, gone)
-		}
-	}
 	for _, r := range say.raised {
 		f := b.findings[r.title]
 		switch {
@@ -96,14 +94,24 @@ func (b *book) review(seat string, say said) {
 			b.findings[r.title] = f
 		case seat == "final":
 			continue // it is in the log that the final reviewer was given
+		case !r.high && f.high && f.closed == "" && f.since < b.writes:
+			continue // a passing mention of what others were asked about: it goes to the log
 		case r.high && f.closed == "addressed":
 			f.closed = ""
 		}
 		if r.high {
+			if !f.high {
+				f.since = b.writes
+			}
 			f.high, f.gone[seat] = true, false
 		}
 		if !slices.Contains(f.by, seat) {
 			f.by = append(f.by, seat)
+		}
+	}
+	for id, gone := range say.addressed { // last: what an answer raises and calls addressed is not
+		if f := b.findings[b.title(id)]; f != nil {
+			b.recheck(f, seat, gone)
 		}
 	}
 }
@@ -169,6 +177,7 @@ func (b *book) wrote(call loop.Call, result loop.TurnResult) {
 	}
 	b.tell("%s %s by %s leaves %s, report %v", call.Step, call.Turn.Turn, who(result.Reported), result.Snapshot.Tree, result.FixReport)
 	b.tree, b.proved = result.Snapshot.Tree, false
+	b.writes++
 	for _, f := range b.findings {
 		f.gone = map[string]bool{}
 	}
