@@ -94,8 +94,8 @@ func (b *book) review(seat string, say said) {
 			b.findings[r.title] = f
 		case seat == "final":
 			continue // it is in the log that the final reviewer was given
-		case !r.high && f.high && f.closed == "" && f.since < b.writes:
-			continue // a passing mention of what others were asked about: it goes to the log
+		case !r.high && f.high && f.since < b.writes:
+			continue // a passing mention of what others called high in an earlier round: it goes to the log
 		case r.high && f.closed == "addressed":
 			f.closed = ""
 		}
